@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The journal: a file of frames, append only, safe to kill at any byte (docs/formats/journal.md). JournalFile
+// writes one and belongs to one thread. JournalReader checks a whole file when it opens it, steps over damage
+// to the next whole frame, and says what it could not save; its const members may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "record/frame.h"
+
+namespace fathom {
+
+constexpr std::string_view kJournalMagic = "FATHOMJ1";
+constexpr size_t kJournalHeaderBytes = 16;
+constexpr uint32_t kJournalVersion = 1;
+
+class JournalFile {
+ public:
+  // Makes the file; kExists if there is one.
+  static Result<JournalFile> create(const std::string& path);
+
+  // Writes whole frames only: after an error the file ends where it ended before. kNoSpace may pass when
+  // space is made. Some space is kept back for the last frame, which sets `last`.
+  Status append(std::string_view frame, bool last = false);
+  Status sync();
+  Status close();
+  [[nodiscard]] int64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  JournalFile(Fd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  Status reserve(int64_t end);
+
+  Fd file_;
+  std::string path_;
+  int64_t size_bytes_ = 0;
+  int64_t reserved_bytes_ = 0;  // blocks held ahead of the end; -1: this file system cannot
+};
+
+struct JournalHealth {
+  bool sealed = false;         // closed in order
+  int64_t frames = 0;          // whole ones
+  int64_t file_bytes = 0;
+  int64_t torn_bytes = 0;      // after the last whole frame: what was being written when the recorder died
+  int64_t damaged_bytes = 0;   // before it: bytes that are no whole frame
+  int64_t damaged_places = 0;  // runs of such bytes
+};
+
+class JournalReader {
+ public:
+  static Result<JournalReader> open(const std::string& path);
+
+  struct Entry {
+    int64_t offset;
+    FrameHeader header;
+  };
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] const JournalHealth& health() const { return health_; }
+  [[nodiscard]] Result<Batch> read(const Entry& entry, TableSet tables = kAllTables) const;
+
+ private:
+  JournalReader() = default;
+  Status scan();
+  Result<std::string> read_bytes(int64_t offset, size_t size) const;
+  // The frame at `offset` if there is a whole one.
+  [[nodiscard]] Result<Entry> check(int64_t offset) const;
+  [[nodiscard]] Result<int64_t> next_magic(int64_t offset) const;
+
+  Fd file_;
+  std::string path_;
+  std::vector<Entry> entries_;
+  JournalHealth health_;
+};
+
+}  // namespace fathom

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "record/journal.h"
+
+namespace fathom {
+namespace {
+
+constexpr int64_t kReserveStep = int64_t{1} << 20;
+constexpr int64_t kKeptForLast = int64_t{64} << 10;
+
+}  // namespace
+
+Result<JournalFile> JournalFile::create(const std::string& path) {
+  TRY_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL));
+  JournalFile journal(std::move(file), path);
+  std::string header(kJournalMagic);
+  header.resize(kJournalHeaderBytes, '\0');
+  header[8] = static_cast<char>(kJournalVersion);
+  if (auto written = journal.append(header); !written.ok()) {
+    unlink(path.c_str());
+    return std::move(written).error();
+  }
+  TRY(journal.sync());
+  return journal;
+}
+
+Status JournalFile::reserve(int64_t end) {
+  if (reserved_bytes_ < 0 || end <= reserved_bytes_) return {};
+  const int64_t wanted = (end / kReserveStep + 1) * kReserveStep;
+  if (fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, wanted) == 0) {
+    reserved_bytes_ = wanted;
+    return {};
+  }
+  if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) return errno_error("write " + path_);
+  reserved_bytes_ = -1;
+  return {};
+}
+
+Status JournalFile::append(std::string_view frame, bool last) {
+  const auto size = static_cast<int64_t>(frame.size());
+  if (!last) TRY(reserve(size_bytes_ + size + kKeptForLast));
+  if (auto written = write_all(file_.get(), frame); !written.ok()) {
+    (void)!ftruncate(file_.get(), size_bytes_);
+    lseek(file_.get(), size_bytes_, SEEK_SET);
+    return std::move(written).error().within(path_);
+  }
+  size_bytes_ += size;
+  return {};
+}
+
+Status JournalFile::sync() {
+  if (fdatasync(file_.get()) != 0) return errno_error("sync " + path_);
+  return {};
+}
+
+Status JournalFile::close() {
+  if (reserved_bytes_ > size_bytes_) (void)!ftruncate(file_.get(), size_bytes_);
+  TRY(sync());
+  file_.reset();
+  return {};
+}
+
+}  // namespace fathom
