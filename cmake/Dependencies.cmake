@@ -22,7 +22,7 @@ function(fathom_find_header variable header)
   mark_as_advanced(${variable})
 endfunction()
 
-fathom_find(FMT fmt fmt/core.h)
+fathom_find_header(FMT_INCLUDE fmt/core.h)
 fathom_find(XXHASH xxhash xxhash.h)
 fathom_find(BPF bpf bpf/libbpf.h)
 fathom_find(ELF elf libelf.h)
@@ -31,9 +31,22 @@ fathom_find(Z z zlib.h)
 fathom_find_header(CLI11 CLI/CLI.hpp)
 fathom_find_header(PROTOZERO protozero/pbf_reader.hpp)
 
+# fmt: an archive, else our own from the headers where we know how, else headers everywhere.
+find_library(FMT_ARCHIVE NAMES libfmt.a)
+file(STRINGS ${FMT_INCLUDE}/fmt/core.h fmt_version REGEX "define FMT_VERSION")
+add_library(fathom_fmt INTERFACE)
+if(FMT_ARCHIVE)
+  target_link_libraries(fathom_fmt INTERFACE ${FMT_ARCHIVE})
+elseif(fmt_version MATCHES " 90[0-9][0-9][0-9]$")
+  add_library(fathom_fmt_archive STATIC ${CMAKE_SOURCE_DIR}/cmake/fmt.cpp)
+  target_link_libraries(fathom_fmt INTERFACE fathom_fmt_archive)
+else()
+  target_compile_definitions(fathom_fmt INTERFACE FMT_HEADER_ONLY)
+endif()
+
 add_library(fathom_deps INTERFACE)
 target_link_libraries(fathom_deps INTERFACE
-  ${FMT} ${XXHASH} ${BPF} ${ELF} ${ZSTD} ${Z} Threads::Threads ${CMAKE_DL_LIBS})
+  fathom_fmt ${XXHASH} ${BPF} ${ELF} ${ZSTD} ${Z} Threads::Threads ${CMAKE_DL_LIBS})
 
 # DuckDB is opened at run time by those commands that need it; only its header is used here.
 set(duckdb_deps ${CMAKE_SOURCE_DIR}/build/deps/duckdb)
