@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "launch/launcher.h"
 #include "probe/probe.h"
+#include "session/ending.h"
 #include "sink/sink.h"
 
 namespace fathom {
@@ -38,13 +39,11 @@ struct SessionOptions {
   int64_t interval_ns = 0;
   int64_t duration_ns = 0;  // 0: until the target ends
   int64_t timeout_ns = 0;   // 0: none
-  int64_t grace_ns = 0;     // between TERM and KILL
+  int64_t grace_ns = 0;     // between the steps of ending the target; see ending.h
   bool wait_all = false;    // also for processes the command leaves behind
   std::function<void(const Progress&)> on_progress;  // about once a second
   std::function<void(const Error&)> on_warning;
 };
-
-enum class EndReason { kExited, kSignalled, kDuration, kTimeout, kInterrupted };
 
 struct SessionResult {
   int status = 0;  // of the command, as wait(2)
