@@ -7,6 +7,8 @@
 #include <atomic>
 #include <string>
 
+#include "base/text_style.h"
+
 namespace fathom {
 namespace {
 
@@ -28,7 +30,7 @@ void set_log_level(LogLevel most_verbose) { most_verbose_level = most_verbose; }
 
 void log_line(LogLevel level, std::string_view text) {
   if (level > most_verbose_level.load(std::memory_order_relaxed)) return;
-  static const bool colours = isatty(STDERR_FILENO) != 0 && getenv("NO_COLOR") == nullptr;
+  const bool colours = colours_wanted(STDERR_FILENO);
   const Style& style = kStyles[static_cast<size_t>(level)];
   const std::string line = colours ? fmt::format("fathom: {}{}:\x1b[0m {}\n", style.colour, style.label, text)
                                    : fmt::format("fathom: {}: {}\n", style.label, text);

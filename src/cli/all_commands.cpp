@@ -5,6 +5,10 @@
 
 // One line a command, in the order of the help; kNAMECommand is defined in cmd_name.cpp.
 #define FATHOM_COMMANDS(COMMAND) \
+  COMMAND(kRunCommand)           \
+  COMMAND(kDoctorCommand)        \
+  COMMAND(kReportCommand)        \
+  COMMAND(kConvertCommand)       \
   COMMAND(kPackCommand)          \
   COMMAND(kUnpackCommand)        \
   COMMAND(kHelpCommand)          \

@@ -12,7 +12,7 @@
 #include "base/text_style.h"
 #include "cli/help.h"
 #include "cli/parse.h"
-#include "cli/version.h"
+#include "base/version.h"
 
 namespace fathom {
 namespace {

@@ -3,6 +3,8 @@
 #include <array>
 
 #include "cli/complete.h"
+#include "probe/probe.h"
+#include "report/report.h"
 
 namespace fathom {
 namespace {
@@ -15,6 +17,18 @@ std::vector<std::string> command_names(CommandTable commands) {
   return names;
 }
 
+std::vector<std::string> probe_names(CommandTable /*commands*/) {
+  std::vector<std::string> names;
+  for (const ProbeInfo& probe : all_probes()) names.emplace_back(probe.name);
+  return names;
+}
+
+std::vector<std::string> format_names(CommandTable /*commands*/) {
+  std::vector<std::string> names;
+  for (const ReportInfo& report : all_reports()) names.emplace_back(report.name);
+  return names;
+}
+
 struct Kind {
   std::string_view name;
   std::vector<std::string> (*list)(CommandTable commands);  // nullptr: the shell lists them
@@ -23,7 +37,7 @@ struct Kind {
 // One line a kind of word.
 constexpr std::array kKinds = {
     Kind{"file", nullptr},          Kind{"folder", nullptr}, Kind{"run", nullptr},
-    Kind{"command", command_names}, Kind{"probe", nullptr},  Kind{"format", nullptr},
+    Kind{"command", command_names}, Kind{"probe", probe_names},  Kind{"format", format_names},
 };
 
 }  // namespace

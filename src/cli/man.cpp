@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "cli/prose.h"
-#include "cli/version.h"
+#include "base/version.h"
 
 namespace fathom {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sink/file_sink.h"
 
+#include <signal.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -17,7 +19,15 @@ constexpr auto kSyncEvery = std::chrono::seconds(1);
 
 class FileSink final : public Sink {
  public:
-  explicit FileSink(JournalFile journal) : journal_(std::move(journal)), thread_([this] { work(); }) {}
+  explicit FileSink(JournalFile journal) : journal_(std::move(journal)) {
+    // The thread takes no signals: they are the session's, and SIGXFSZ must come back as an error.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { work(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
   ~FileSink() override { stop(); }
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
@@ -30,18 +40,20 @@ class FileSink final : public Sink {
         return;
       }
       queued_bytes_ += frame.size();
-      queue_.push_back({std::move(frame), records});
+      queue_.push_back({std::move(frame), records, false});
     }
     wake_.notify_one();
   }
 
   Status close(std::string last_frame) override {
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.push_back({std::move(last_frame), 0, true});
+      queued_bytes_ += queue_.back().frame.size();
+    }
     stop();
-    Status sealed = journal_.append(last_frame, true);
-    Status closed = journal_.close();
-    report_.bytes = journal_.size_bytes();
-    if (!sealed.ok()) return sealed;
-    return closed;
+    if (!sealed_.ok()) return sealed_;
+    return closed_;
   }
 
   [[nodiscard]] SinkReport report() const override {
@@ -53,6 +65,7 @@ class FileSink final : public Sink {
   struct Item {
     std::string frame;
     int64_t records;
+    bool last = false;
   };
 
   void lose(int64_t records, Error why) {
@@ -93,11 +106,15 @@ class FileSink final : public Sink {
       }
       lock.lock();
     }
+    lock.unlock();
+    closed_ = journal_.close();
   }
 
   bool append(const std::deque<Item>& items) {
     for (const Item& item : items) {
-      note(journal_.append(item.frame), item.records);
+      Status written = journal_.append(item.frame, item.last);
+      if (item.last) sealed_ = written;
+      note(std::move(written), item.records);
       const std::lock_guard lock(mutex_);
       queued_bytes_ -= item.frame.size();
       report_.bytes = journal_.size_bytes();
@@ -118,6 +135,7 @@ class FileSink final : public Sink {
   size_t queued_bytes_ = 0;
   bool stopping_ = false;
   SinkReport report_;
+  Status sealed_, closed_;  // the thread's until it has ended
   std::thread thread_;
 };
 
