@@ -3,6 +3,11 @@
 // than a poll. One interface, a ladder of mechanisms: BPF tracepoints (exact figures at exit), perf_event task
 // records (no privilege needed where perf_event_paranoid allows), polling /proc. A source belongs to one
 // thread; it delivers only when drained, so it never wakes the recorder per event.
+//
+// What a listener may rely on: the root itself is not forked to it, all others are. A process ends with the
+// kExit that says so, not with that of its first thread. When a thread other than the first calls exec, the
+// kernel gives it the first one's id: its old id gets a kExit without usage (that comes later, under the new
+// id), and the kExec says that the first thread's id lives.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +23,10 @@ namespace fathom {
 
 // What one thread (or, where said, one process) has used. Absent: this source cannot tell.
 struct TaskUsage {
-  Maybe user_ns, system_ns, cpu_ns, wait_ns, peak_rss_bytes, minor_faults, major_faults;
+  Maybe user_ns, system_ns, cpu_ns, wait_ns, minor_faults, major_faults;
+  Maybe peak_rss_bytes;  // of the process, since its last exec; only with the kExit that ends it
   Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
+  Maybe disk_cancelled_bytes;  // written to the page cache and thrown away before they reached the disk
   Maybe voluntary_switches, involuntary_switches;
 };
 
@@ -34,6 +41,7 @@ struct TaskEvent {
   std::string_view exe;     // kExec: path as the kernel was given it
   std::string_view args;    // kExec: arguments, NUL separated, cut at 4 KiB
   Maybe exit_code;          // kExit: as wait(2) reports it, where known
+  bool ends_process = false;         // kExit: no thread of the process is left
   const TaskUsage* usage = nullptr;  // kExit: of this thread alone
 };
 

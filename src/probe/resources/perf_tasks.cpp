@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// TaskSource by perf_event task records: any user may, where kernel.perf_event_paranoid is at most 2. One
+// task-clock event per CPU, inherited by every descendant; each fork clones them, so it costs more the more
+// CPUs there are. The kernel writes FORK, COMM and EXIT, and after each EXIT one READ per CPU with the
+// thread's CPU time there. Executables and arguments are read from /proc when drained: gone if the process is.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/perf_event.h"
+#include "base/proc.h"
+#include "base/proc_system.h"
+#include "probe/resources/task_source.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kRingBytes = size_t{128} << 10;
+constexpr size_t kLeastRingBytes = size_t{8} << 10;
+
+// What the kernel appends to every record: sample_type TID | TIME with sample_id_all.
+struct SampleId {
+  uint32_t pid, tid;
+  uint64_t time_ns;
+};
+struct TaskRecord {  // FORK and EXIT
+  perf_event_header header;
+  uint32_t pid, ppid, tid, ptid;
+  uint64_t time_ns;
+};
+struct CommRecord {
+  perf_event_header header;
+  uint32_t pid, tid;
+  char name[1];
+};
+struct ReadRecord {
+  perf_event_header header;
+  uint32_t pid, tid;
+  uint64_t value;
+};
+struct LostRecord {
+  perf_event_header header;
+  uint64_t id, lost;
+};
+
+struct Note {
+  uint32_t type = 0;
+  bool is_exec = false;
+  bool waited = false;  // an EXIT that one drain has held back for its READs
+  size_t reads = 0;
+  int64_t time_ns = 0, pid = 0, tid = 0, ppid = 0;
+  int64_t value = 0;  // task-clock: of a READ, or summed up for an EXIT
+  std::array<char, 16> name{};
+
+  [[nodiscard]] std::string_view name_view() const { return {name.data(), strnlen(name.data(), name.size())}; }
+};
+
+struct Process {
+  std::string name;
+  std::vector<int64_t> threads;
+};
+
+perf_event_attr task_clock_attr() {
+  perf_event_attr attr{};
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  attr.sample_id_all = 1;
+  attr.inherit = 1;
+  attr.inherit_stat = 1;
+  attr.task = 1;
+  attr.comm = 1;
+  attr.comm_exec = 1;
+  attr.exclude_kernel = 1;  // a user may not count the kernel; the clock runs there all the same
+  attr.exclude_hv = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  attr.wakeup_watermark = UINT32_MAX;  // the kernel takes the ring's size: nobody is woken
+  return attr;
+}
+
+class PerfTasks final : public TaskSource {
+ public:
+  static Result<std::unique_ptr<TaskSource>> make(int64_t root);
+
+  [[nodiscard]] const char* name() const override { return "perf"; }
+  void drain(TaskListener& listener) override;
+  [[nodiscard]] int64_t seen() const override { return seen_; }
+  [[nodiscard]] int64_t dropped() const override { return dropped_; }
+  [[nodiscard]] int64_t buffer_bytes() const override;
+
+ private:
+  struct Source {
+    Fd event;
+    PerfRing ring;
+  };
+
+  void take_ring(PerfRing& ring);
+  void take_record(const perf_event_header& header);
+  void join_reads();
+  void take_root_clock(Note& exit);
+  [[nodiscard]] bool must_wait(const Note& note, int64_t until_ns) const;
+  void deliver(const Note& note, TaskListener& listener);
+  void deliver_fork(const Note& note, TaskEvent event, TaskListener& listener);
+  void deliver_comm(const Note& note, TaskEvent event, TaskListener& listener);
+  void deliver_exit(const Note& note, TaskEvent event, TaskListener& listener);
+  void emit(const TaskEvent& event, TaskListener& listener);
+
+  int64_t root_ = 0;
+  Fd own_clock_;  // until the root has exited
+  std::vector<Source> sources_;
+  std::vector<Note> notes_;  // not yet delivered
+  std::unordered_map<int64_t, Process> live_;
+  int64_t seen_ = 0;
+  int64_t dropped_ = 0;
+};
+
+Result<std::unique_ptr<TaskSource>> PerfTasks::make(int64_t root) {
+  auto tasks = std::make_unique<PerfTasks>();
+  tasks->root_ = root;
+  // An event of the root alone, for its own CPU time. It has a second effect that matters more: the kernel
+  // may swap equal sets of events between a parent and a child at a switch, and whoever exits with the
+  // root's set has no READ. With this event the sets are never equal.
+  perf_event_attr own = task_clock_attr();
+  own.inherit = own.inherit_stat = own.task = own.comm = own.comm_exec = 0;
+  TRY_ASSIGN(tasks->own_clock_, open_perf_event(own, static_cast<pid_t>(root), -1));
+  TRY_ASSIGN(const std::vector<int> cpus, online_cpus());
+  for (const int cpu : cpus) {
+    TRY_ASSIGN(Fd event, open_perf_event(task_clock_attr(), static_cast<pid_t>(root), cpu));
+    TRY_ASSIGN(PerfRing ring, PerfRing::map(event.get(), kRingBytes, kLeastRingBytes));
+    tasks->sources_.push_back({std::move(event), std::move(ring)});
+  }
+  tasks->live_[root] = Process{read_proc_name(proc_folder(root)).value_or(""), {root}};
+  return std::unique_ptr<TaskSource>(std::move(tasks));
+}
+
+void PerfTasks::take_record(const perf_event_header& header) {
+  Note note;
+  note.type = header.type;
+  SampleId id{};
+  std::memcpy(&id, reinterpret_cast<const char*>(&header) + header.size - sizeof(id), sizeof(id));
+  note.time_ns = static_cast<int64_t>(id.time_ns);
+  if (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) {
+    const auto& record = reinterpret_cast<const TaskRecord&>(header);
+    note.pid = record.pid;
+    note.tid = record.tid;
+    note.ppid = record.ppid;
+    note.time_ns = static_cast<int64_t>(record.time_ns);
+  } else if (header.type == PERF_RECORD_COMM) {
+    const auto& record = reinterpret_cast<const CommRecord&>(header);
+    note.pid = record.pid;
+    note.tid = record.tid;
+    note.is_exec = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+    const size_t room = header.size - offsetof(CommRecord, name) - sizeof(SampleId);
+    std::memcpy(note.name.data(), record.name, std::min(room, note.name.size() - 1));
+  } else if (header.type == PERF_RECORD_READ) {
+    const auto& record = reinterpret_cast<const ReadRecord&>(header);
+    note.pid = record.pid;
+    note.tid = record.tid;
+    note.value = static_cast<int64_t>(record.value);
+  } else {
+    if (header.type == PERF_RECORD_LOST) {
+      dropped_ += static_cast<int64_t>(reinterpret_cast<const LostRecord&>(header).lost);
+    }
+    return;
+  }
+  notes_.push_back(note);
+}
+
+void PerfTasks::take_ring(PerfRing& ring) {
+  ring.begin();
+  while (const perf_event_header* header = ring.next()) take_record(*header);
+  ring.end();
+}
+
+// READs stand next to their EXIT in time, a little before or after, one on every CPU's ring. They are added
+// to it and go; one whose EXIT is still to come stays for a drain.
+void PerfTasks::join_reads() {
+  std::unordered_map<int64_t, Note*> exits;
+  std::unordered_multimap<int64_t, Note*> early;
+  const auto join = [](Note& exit, Note& read) {
+    exit.value += read.value;
+    ++exit.reads;
+    read.reads = 1;  // used
+  };
+  for (Note& note : notes_) {
+    if (note.type == PERF_RECORD_EXIT) {
+      exits[note.tid] = &note;
+      if (note.tid == root_ && own_clock_.valid()) take_root_clock(note);
+      for (auto [read, end] = early.equal_range(note.tid); read != end; ++read) join(note, *read->second);
+      early.erase(note.tid);
+    } else if (note.type == PERF_RECORD_READ) {
+      const auto exit = exits.find(note.tid);
+      if (exit != exits.end() && exit->second->reads < sources_.size()) {
+        join(*exit->second, note);
+      } else {
+        early.emplace(note.tid, &note);
+      }
+    }
+  }
+  std::erase_if(notes_, [](const Note& note) {
+    return note.type == PERF_RECORD_READ && (note.reads != 0 || note.waited);
+  });
+}
+
+// The events opened here die with the first task and give no READ.
+void PerfTasks::take_root_clock(Note& exit) {
+  uint64_t value = 0;
+  if (read(own_clock_.get(), &value, sizeof(value)) == sizeof(value)) {
+    exit.value = static_cast<int64_t>(value);
+    exit.reads = sources_.size();
+  }
+  own_clock_.reset();  // after an exec, another task may have the root's id
+}
+
+// What lies beyond `until_ns` may have something earlier still to come on a ring already read.
+bool PerfTasks::must_wait(const Note& note, int64_t until_ns) const {
+  if (note.time_ns > until_ns) return true;
+  if (note.type == PERF_RECORD_READ) return false;  // passed over, not delivered
+  return note.type == PERF_RECORD_EXIT && note.reads < sources_.size() && !note.waited;
+}
+
+void PerfTasks::drain(TaskListener& listener) {
+  const int64_t until_ns = monotonic_ns();
+  for (Source& source : sources_) take_ring(source.ring);
+  std::stable_sort(notes_.begin(), notes_.end(), [](const Note& a, const Note& b) { return a.time_ns < b.time_ns; });
+  join_reads();
+  // In order of time: the first that must wait holds back what comes after it, for one drain.
+  auto note = notes_.begin();
+  std::vector<Note> early_reads;
+  for (; note != notes_.end() && !must_wait(*note, until_ns); ++note) {
+    if (note->type == PERF_RECORD_READ) {
+      early_reads.push_back(*note);
+    } else {
+      deliver(*note, listener);
+    }
+  }
+  notes_.erase(notes_.begin(), note);
+  notes_.insert(notes_.begin(), early_reads.begin(), early_reads.end());
+  for (Note& held : notes_) held.waited = held.time_ns <= until_ns;
+}
+
+void PerfTasks::emit(const TaskEvent& event, TaskListener& listener) {
+  ++seen_;
+  listener.on_task(event);
+}
+
+void PerfTasks::deliver(const Note& note, TaskListener& listener) {
+  TaskEvent event;
+  event.time_ns = note.time_ns;
+  event.pid = note.pid;
+  event.tid = note.tid;
+  if (note.type == PERF_RECORD_FORK) return deliver_fork(note, event, listener);
+  if (note.type == PERF_RECORD_COMM) return deliver_comm(note, event, listener);
+  return deliver_exit(note, event, listener);
+}
+
+void PerfTasks::deliver_fork(const Note& note, TaskEvent event, TaskListener& listener) {
+  event.kind = TaskEvent::Kind::kFork;
+  event.ppid = note.ppid;
+  if (note.pid != note.ppid) live_[note.pid] = Process{live_[note.ppid].name, {}};
+  Process& process = live_[note.pid];
+  process.threads.push_back(note.tid);
+  event.name = process.name;
+  emit(event, listener);
+}
+
+void PerfTasks::deliver_comm(const Note& note, TaskEvent event, TaskListener& listener) {
+  event.name = note.name_view();
+  event.kind = TaskEvent::Kind::kRename;
+  Process& process = live_[note.pid];
+  if (note.tid == note.pid) process.name = event.name;
+  if (!note.is_exec) return emit(event, listener);
+
+  // Only the thread that called exec lives on, as the first one.
+  for (const int64_t tid : process.threads) {
+    if (tid == note.pid) continue;
+    TaskEvent gone = event;
+    gone.kind = TaskEvent::Kind::kExit;
+    gone.tid = tid;
+    emit(gone, listener);
+  }
+  process.threads = {note.pid};
+  event.kind = TaskEvent::Kind::kExec;
+  const std::string folder = proc_folder(note.pid);
+  std::string args, exe;
+  if (read_proc_name(folder).value_or("") == event.name) {  // else it is over, or already another program
+    args = read_proc_args(folder).value_or("");
+    exe = read_proc_exe(folder).value_or("");
+  }
+  event.args = args;
+  event.exe = exe;
+  emit(event, listener);
+}
+
+void PerfTasks::deliver_exit(const Note& note, TaskEvent event, TaskListener& listener) {
+  event.kind = TaskEvent::Kind::kExit;
+  TaskUsage usage;
+  if (note.reads == sources_.size()) usage.cpu_ns = note.value;  // else it would be a part of it
+  event.usage = &usage;
+  Process& process = live_[note.pid];
+  event.name = process.name;
+  std::erase(process.threads, note.tid);
+  event.ends_process = process.threads.empty();
+  emit(event, listener);
+  if (event.ends_process) live_.erase(note.pid);
+}
+
+int64_t PerfTasks::buffer_bytes() const {
+  int64_t bytes = 0;
+  for (const Source& source : sources_) bytes += static_cast<int64_t>(source.ring.mapped_bytes());
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TaskSource>> watch_tasks_by_perf(int64_t root) { return PerfTasks::make(root); }
+
+}  // namespace fathom

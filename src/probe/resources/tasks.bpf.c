@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ * Follows a tree of tasks: whoever a followed task forks is followed. The mark is task storage, which the
+ * kernel frees with the task, and which costs a task that is not followed one look at a null pointer.
+ *
+ * An exit is told in two steps. sched_process_exit still sees the address space (since Linux 6.16) and
+ * the exit code. The last switch away from the dead task has the final figures: before it, the CPU time
+ * since the last tick or switch is missing, which for a short process is nearly all of it. */
+#include "probe/resources/tasks_kernel.h"
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "wire/tasks.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum {
+  kTaskDead = 0x80,
+  kSignalGroupExit = 4,
+  kFilePages = 0,
+  kAnonPages = 1,
+  kShmemPages = 3,
+  kMostCpus = 1024,
+};
+
+struct Followed {
+  uint64_t exit_ns; /* 0: lives */
+  uint64_t peak_rss_bytes;
+  int32_t exit_code;
+  uint32_t ends_process;
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct Followed);
+} followed SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 1 << 20);
+} events SEC(".maps");
+
+struct ExecScratch {
+  struct WireExec head;
+  char text[kWireExeBytes + kWireArgsBytes];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, uint32_t);
+  __type(value, struct ExecScratch);
+} exec_scratch SEC(".maps");
+
+struct WireTaskCounts counts;
+const volatile uint32_t cpu_count = 1;
+const volatile uint32_t page_bytes = 4096;
+
+static __always_inline struct Followed* find(struct task_struct* task) {
+  return bpf_task_storage_get(&followed, task, 0, 0);
+}
+
+static __always_inline void count_drop(void) { __sync_fetch_and_add(&counts.dropped, 1); }
+
+static __always_inline void fill(struct WireTask* record, uint32_t kind, struct task_struct* task,
+                                 int32_t other) {
+  record->time_ns = bpf_ktime_get_ns();
+  record->kind = kind;
+  record->pid = task->tgid;
+  record->tid = task->pid;
+  record->other = other;
+  __builtin_memcpy(record->name, task->comm, sizeof(record->name));
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  if (!find(parent)) return 0;
+  /* Without a mark the whole branch below this child would go unseen. */
+  if (!bpf_task_storage_get(&followed, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE)) count_drop();
+  struct WireTask* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+  if (!record) {
+    count_drop();
+    return 0;
+  }
+  fill(record, kWireFork, child, child->real_parent->tgid);
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct* task, int old_tid, struct linux_binprm* binary) {
+  if (!find(task)) return 0;
+  uint32_t zero = 0;
+  struct ExecScratch* scratch = bpf_map_lookup_elem(&exec_scratch, &zero);
+  if (!scratch) return 0;
+  fill(&scratch->head.task, kWireExec, task, old_tid);
+
+  long exe_bytes = bpf_probe_read_kernel_str(scratch->text, kWireExeBytes, binary->filename);
+  if (exe_bytes < 0) exe_bytes = 0;
+  uint32_t args_at = exe_bytes & (2 * kWireExeBytes - 1);
+  if (args_at > kWireExeBytes) args_at = kWireExeBytes;
+
+  struct mm_struct* mm = task->mm;
+  uint64_t from = mm->arg_start;
+  uint64_t args_bytes = mm->arg_end - from;
+  if (args_bytes > kWireArgsBytes - 1) args_bytes = kWireArgsBytes - 1;
+  if (bpf_probe_read_user(scratch->text + args_at, args_bytes, (const void*)from) != 0) args_bytes = 0;
+
+  scratch->head.exe_bytes = args_at;
+  scratch->head.args_bytes = args_bytes;
+  uint64_t size = sizeof(scratch->head) + args_at + args_bytes;
+  if (size > sizeof(*scratch)) return 0;
+  if (bpf_ringbuf_output(&events, scratch, size, BPF_RB_NO_WAKEUP) != 0) count_drop();
+  return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct* task, const char* name) {
+  if (!find(task)) return 0;
+  /* exec renames too, in an address space that has no arguments yet: on_exec tells that one. */
+  struct mm_struct* mm = task->mm;
+  if (!mm || mm->arg_end == 0) return 0;
+  struct WireTask* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+  if (!record) {
+    count_drop();
+    return 0;
+  }
+  fill(record, kWireRename, task, 0);
+  bpf_probe_read_kernel_str(record->name, sizeof(record->name), name);
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  return 0;
+}
+
+/* The pointer as a plain number, which the verifier lets us reckon with. */
+static __always_inline uint64_t number_of(const void* pointer) {
+  const void* volatile kept = pointer;
+  uint64_t number = 0;
+  bpf_probe_read_kernel(&number, sizeof(number), (const void*)&kept);
+  return number;
+}
+
+/* How far per-CPU memory of `cpu` lies from the address the kernel names it by. A map of ours that is known
+ * on both sides tells: kernels without all symbols in kallsyms give no other way. */
+static __always_inline int find_distance(uint32_t cpu, uint64_t* distance) {
+  uint32_t zero = 0;
+  const void* there = bpf_map_lookup_percpu_elem(&exec_scratch, &zero, cpu);
+  if (!there) return 0;
+  const struct bpf_array* map = (const struct bpf_array*)number_of(&exec_scratch);
+  uint64_t name = 0;
+  bpf_core_read(&name, sizeof(name), &map->pptrs[0]);
+  *distance = number_of(there) - name;
+  return 1;
+}
+
+static __always_inline int64_t read_part(const int32_t* parts, uint64_t distance) {
+  int32_t part = 0;
+  bpf_probe_read_kernel(&part, sizeof(part), (const char*)parts + distance);
+  return part;
+}
+
+/* A percpu_counter is off by up to a batch of pages per CPU until its parts are added. The indices stand
+ * here as constants: only then is the place of an element taken from the running kernel's BTF. */
+static __always_inline int64_t sum_pages(struct mm_struct* mm) {
+  int64_t sum = mm->rss_stat[kFilePages].count + mm->rss_stat[kAnonPages].count +
+                mm->rss_stat[kShmemPages].count;
+  const int32_t* file = mm->rss_stat[kFilePages].counters;
+  const int32_t* anon = mm->rss_stat[kAnonPages].counters;
+  const int32_t* shmem = mm->rss_stat[kShmemPages].counters;
+  for (uint32_t cpu = 0; cpu < kMostCpus && cpu < cpu_count; ++cpu) {
+    uint64_t distance = 0;
+    if (!find_distance(cpu, &distance)) continue;
+    sum += read_part(file, distance) + read_part(anon, distance) + read_part(shmem, distance);
+  }
+  return sum;
+}
+
+static __always_inline int64_t resident_pages(struct mm_struct* mm) {
+  struct mm_struct___before_6_2* old = (void*)mm;
+  if (bpf_core_field_exists(old->rss_stat.count)) {
+    return BPF_CORE_READ(old, rss_stat.count[kFilePages].counter) +
+           BPF_CORE_READ(old, rss_stat.count[kAnonPages].counter) +
+           BPF_CORE_READ(old, rss_stat.count[kShmemPages].counter);
+  }
+  return sum_pages(mm);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct* task) {
+  struct Followed* mark = find(task);
+  if (!mark) return 0;
+  struct signal_struct* signal = task->signal;
+  mark->exit_ns = bpf_ktime_get_ns();
+  mark->exit_code = signal->flags & kSignalGroupExit ? signal->group_exit_code : task->exit_code;
+  mark->ends_process = signal->live.counter == 0;
+  if (mark->ends_process) {
+    /* maxrss also holds the copy of the parent this process was before its exec: only the last resort. */
+    struct mm_struct* mm = task->mm;
+    int64_t pages = signal->maxrss;
+    if (mm) {
+      int64_t now = resident_pages(mm);
+      int64_t highest = mm->hiwater_rss;
+      pages = now > highest ? now : highest;
+    }
+    mark->peak_rss_bytes = (uint64_t)pages * page_bytes;
+  }
+  __sync_fetch_and_add(&counts.exits_begun, 1);
+  return 0;
+}
+
+static __always_inline void fill_usage(struct WireExit* record, struct task_struct* task) {
+  record->run_ns = task->se.sum_exec_runtime;
+  record->user_ticks_ns = task->utime;
+  record->system_ticks_ns = task->stime;
+  record->wait_ns = task->sched_info.run_delay;
+  record->minor_faults = task->min_flt;
+  record->major_faults = task->maj_flt;
+  record->voluntary_switches = task->nvcsw;
+  record->involuntary_switches = task->nivcsw;
+  record->read_chars = task->ioac.rchar;
+  record->written_chars = task->ioac.wchar;
+  record->disk_read_bytes = task->ioac.read_bytes;
+  record->disk_written_bytes = task->ioac.write_bytes;
+  record->cancelled_bytes = task->ioac.cancelled_write_bytes;
+}
+
+static __always_inline int is_dead(struct task_struct* task) {
+  struct task_struct___before_5_14* old = (void*)task;
+  if (bpf_core_field_exists(old->state)) return (BPF_CORE_READ(old, state) & kTaskDead) != 0;
+  return (task->__state & kTaskDead) != 0;
+}
+
+/* Runs at every switch on the machine: the first line is all that a living task pays. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, _Bool preempt, struct task_struct* before) {
+  if (!is_dead(before)) return 0;
+  struct Followed* mark = find(before);
+  if (!mark || mark->exit_ns == 0) return 0;
+  struct WireExit* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+  if (record) {
+    fill(&record->task, kWireExit, before, mark->exit_code);
+    record->task.time_ns = mark->exit_ns;
+    fill_usage(record, before);
+    record->peak_rss_bytes = mark->peak_rss_bytes;
+    record->ends_process = mark->ends_process;
+    record->reserved = 0;
+    bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  } else {
+    count_drop();
+  }
+  __sync_fetch_and_add(&counts.exits_told, 1);
+  return 0;
+}

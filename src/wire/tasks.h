@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the BPF half of the task watcher tells its user half: one record per fork, exec, rename and exit.
+ * Plain C for both. A record starts with WireTask; an exec adds a WireExec and text, an exit a WireExit. */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+  kWireTaskNameBytes = 16,
+  kWireExeBytes = 1024,  /* power of two, and so is the next: the BPF half masks lengths with them */
+  kWireArgsBytes = 4096,
+};
+
+enum WireTaskKind { kWireFork = 1, kWireExec = 2, kWireRename = 3, kWireExit = 4 };
+
+struct WireTask {
+  uint64_t time_ns; /* CLOCK_MONOTONIC */
+  uint32_t kind;
+  int32_t pid;
+  int32_t tid;
+  int32_t other; /* fork: parent's pid; exec: tid before; exit: code as wait(2) reports it */
+  char name[kWireTaskNameBytes];
+};
+
+/* Followed by exe_bytes of path and args_bytes of arguments, as the kernel has them. */
+struct WireExec {
+  struct WireTask task;
+  uint32_t exe_bytes; /* with its NUL */
+  uint32_t args_bytes;
+};
+
+struct WireExit {
+  struct WireTask task;
+  uint64_t run_ns;
+  uint64_t user_ticks_ns; /* by the tick: only the ratio of the two is used */
+  uint64_t system_ticks_ns;
+  uint64_t wait_ns;
+  uint64_t minor_faults;
+  uint64_t major_faults;
+  uint64_t voluntary_switches;
+  uint64_t involuntary_switches;
+  uint64_t read_chars;
+  uint64_t written_chars;
+  uint64_t disk_read_bytes;
+  uint64_t disk_written_bytes;
+  uint64_t cancelled_bytes;
+  uint64_t peak_rss_bytes; /* 0: not the last thread of its process */
+  uint32_t ends_process;
+  uint32_t reserved;
+};
+
+/* The BPF half's own counts, mapped into the recorder. */
+struct WireTaskCounts {
+  uint64_t dropped;
+  uint64_t exits_begun;
+  uint64_t exits_told;
+};
