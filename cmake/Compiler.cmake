@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# Warnings, sanitizers and linking of our own code (target fathom_flags), and ccache.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Paths relative to the checkout, so that a second clone finds what the first compiled.
+  set(launcher env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
+add_library(fathom_flags INTERFACE)
+set(cxx $<COMPILE_LANGUAGE:CXX>)
+target_compile_options(fathom_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow $<${cxx}:-Wconversion>
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=
+  $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
+target_link_options(fathom_flags INTERFACE -Wl,--as-needed)
+target_compile_definitions(fathom_flags INTERFACE
+  _GNU_SOURCE FATHOM_VERSION="${PROJECT_VERSION}")
+
+if(FATHOM_SANITIZE)
+  set(sanitize -fsanitize=${FATHOM_SANITIZE} -fno-sanitize-recover=all)
+  target_compile_options(fathom_flags INTERFACE ${sanitize} -fno-omit-frame-pointer)
+  target_link_options(fathom_flags INTERFACE ${sanitize})
+  if(FATHOM_FUZZ)
+    target_compile_options(fathom_flags INTERFACE -fsanitize=fuzzer-no-link)
+  endif()
+endif()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What runs in or before somebody else's process. None of it sees our libraries or sanitizers.
+
+# src/launch/spawner/*.c -> lib/fathom-spawn: static and tiny, so that a target's peak memory does
+# not start from the recorder's.
+function(fathom_add_spawner)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/launch/spawner/*.c)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(fathom_spawn ${sources})
+  set_target_properties(fathom_spawn PROPERTIES
+    OUTPUT_NAME fathom-spawn
+    POSITION_INDEPENDENT_CODE OFF
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+  target_include_directories(fathom_spawn PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_compile_definitions(fathom_spawn PRIVATE _GNU_SOURCE)
+  target_compile_options(fathom_spawn PRIVATE -Os -Wall -Wextra -Wshadow
+    -ffunction-sections -fdata-sections -fno-pie $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
+  target_link_options(fathom_spawn PRIVATE -static -no-pie -Wl,--gc-sections -s)
+endfunction()
+
+# src/inject/FAMILY/ with src/inject/core/ -> lib/libfathom-FAMILY.so, loadable into any process.
+function(fathom_add_inject)
+  set(dir ${CMAKE_SOURCE_DIR}/src/inject)
+  file(GLOB_RECURSE core CONFIGURE_DEPENDS ${dir}/core/*.c ${dir}/core/*.cpp ${dir}/core/*.S)
+  file(GLOB families CONFIGURE_DEPENDS LIST_DIRECTORIES true ${dir}/*)
+  foreach(family_dir IN LISTS families)
+    get_filename_component(family ${family_dir} NAME)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+      ${family_dir}/*.c ${family_dir}/*.cpp ${family_dir}/*.S)
+    if(family STREQUAL "core" OR NOT sources)
+      continue()
+    endif()
+    set(target fathom_inject_${family})
+    add_library(${target} SHARED ${core} ${sources})
+    set_target_properties(${target} PROPERTIES
+      OUTPUT_NAME fathom-${family}
+      LINKER_LANGUAGE C
+      C_VISIBILITY_PRESET hidden
+      CXX_VISIBILITY_PRESET hidden)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    target_compile_options(${target} PRIVATE -O2 -Wall -Wextra -Wshadow
+      -ftls-model=initial-exec -fno-optimize-sibling-calls
+      $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions$<SEMICOLON>-fno-rtti>
+      $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
+    target_link_options(${target} PRIVATE -Wl,--as-needed -Wl,-z,defs)
+    target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+    if(NOT TARGET fathom_inject)
+      add_custom_target(fathom_inject)
+    endif()
+    add_dependencies(fathom_inject ${target})
+  endforeach()
+endfunction()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/LAYER/**.cpp -> test_LAYER; tests/workloads/NAME.{c,cpp} -> workloads/NAME;
+# bench/NAME.cpp -> bench/NAME.
+
+find_package(GTest)
+find_package(benchmark QUIET)
+include(GoogleTest)
+
+function(fathom_add_tests)
+  if(NOT GTest_FOUND)
+    message(STATUS "GoogleTest is absent (tools/setup test): no unit tests")
+    return()
+  endif()
+  foreach(layer IN LISTS FATHOM_LAYERS)
+    set(dir ${CMAKE_SOURCE_DIR}/tests/${layer})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+    if(NOT sources)
+      continue()
+    endif()
+    set(target test_${layer})
+    add_executable(${target} ${sources})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE
+      FATHOM_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data"
+      FATHOM_BUILD_DIR="${CMAKE_BINARY_DIR}")
+    target_link_libraries(${target} PRIVATE fathom_${layer} GTest::gtest GTest::gmock
+      GTest::gtest_main)
+    foreach(part fathom fathom_spawn fathom_inject fathom_workloads)
+      if(TARGET ${part})
+        add_dependencies(${target} ${part})
+      endif()
+    endforeach()
+    gtest_discover_tests(${target}
+      DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 120
+      TEST_PREFIX ${layer}.
+      PROPERTIES LABELS ${layer} TIMEOUT 300)
+  endforeach()
+endfunction()
+
+# Workloads are measured, not tested: no sanitizer, no warnings of the dev preset.
+function(fathom_add_workloads)
+  set(dir ${CMAKE_SOURCE_DIR}/tests/workloads)
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.c ${dir}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_custom_target(fathom_workloads)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(workload_${name} ${source})
+    set_target_properties(workload_${name} PROPERTIES
+      OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads)
+    target_compile_definitions(workload_${name} PRIVATE _GNU_SOURCE)
+    target_compile_options(workload_${name} PRIVATE -O2 -Wall -Wextra -pthread)
+    target_link_options(workload_${name} PRIVATE -pthread)
+    target_link_libraries(workload_${name} PRIVATE m ${CMAKE_DL_LIBS})
+    add_dependencies(fathom_workloads workload_${name})
+  endforeach()
+endfunction()
+
+function(fathom_add_benchmarks)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(bench_${name} ${source})
+    set_target_properties(bench_${name} PROPERTIES
+      OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    target_link_libraries(bench_${name} PRIVATE fathom_cli)
+    if(benchmark_FOUND)
+      target_link_libraries(bench_${name} PRIVATE benchmark::benchmark)
+    endif()
+  endforeach()
+endfunction()
