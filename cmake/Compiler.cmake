@@ -9,11 +9,18 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 
+# Names of files as seen from the checkout, in messages and debug information, however ccache or CMake
+# spelled them. GCC tries the last map first.
+file(RELATIVE_PATH up ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+string(REGEX REPLACE "/$" "" up "${up}")
+set(FATHOM_PREFIX_MAPS -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${up}/=
+  -ffile-prefix-map=${CMAKE_BINARY_DIR}=.)
+
 add_library(fathom_flags INTERFACE)
 set(cxx $<COMPILE_LANGUAGE:CXX>)
 target_compile_options(fathom_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow $<${cxx}:-Wconversion>
-  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=
+  ${FATHOM_PREFIX_MAPS}
   $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
 target_link_options(fathom_flags INTERFACE -Wl,--as-needed)
 target_compile_definitions(fathom_flags INTERFACE
