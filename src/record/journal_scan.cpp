@@ -137,6 +137,7 @@ Result<bool> next_rows(Scan& scan, Place& place) {
     const size_t entry = scan.next_entry++;
     if (entry >= journal.entries().size()) return false;
     if ((journal.entries()[entry].header.tables & scan.bind.wanted()) == 0) continue;
+    place.batch = Batch();  // not two at a time
     TRY_ASSIGN(place.batch, journal.read(journal.entries()[entry], scan.bind.set()));
     place.source.take(place.batch.dictionary, place.batch.rows);
     place.row = 0;
