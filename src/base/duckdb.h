@@ -17,7 +17,7 @@ namespace fathom {
 struct DuckOptions {
   int64_t memory_limit_bytes = 0;  // 0: DuckDB's own, 80 % of the machine's
   int threads = 0;                 // 0: one a core
-  std::string temp_folder;         // where it spills to; empty: it may not spill
+  std::string temp_folder = {};    // where it spills to; empty: it may not spill
 };
 
 // Owns one handle of the C interface and gives it back by `Destroy`.
