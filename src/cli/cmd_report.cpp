@@ -15,7 +15,9 @@ namespace {
 
 Result<int> run_report(const Arguments& arguments) {
   std::string path = arguments.positional(0);
-  if (path.empty()) TRY_ASSIGN(path, newest_recording("."));
+  if (path.empty()) {
+    TRY_ASSIGN(path, newest_recording("."));
+  }
   TRY_ASSIGN(const ReportInfo* report, find_report(arguments.text("as")));
   TRY_ASSIGN(const Recording recording, Recording::open(path));
   ReportOptions options;

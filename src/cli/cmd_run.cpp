@@ -58,8 +58,12 @@ Result<SessionOptions> options_from(const Arguments& arguments) {
   TRY_ASSIGN(options.probes, chosen_probes(arguments));
   TRY_ASSIGN(options.interval_ns, arguments.duration("interval"));
   TRY_ASSIGN(options.grace_ns, arguments.duration("grace"));
-  if (arguments.has("duration")) TRY_ASSIGN(options.duration_ns, arguments.duration("duration"));
-  if (arguments.has("timeout")) TRY_ASSIGN(options.timeout_ns, arguments.duration("timeout"));
+  if (arguments.has("duration")) {
+    TRY_ASSIGN(options.duration_ns, arguments.duration("duration"));
+  }
+  if (arguments.has("timeout")) {
+    TRY_ASSIGN(options.timeout_ns, arguments.duration("timeout"));
+  }
   if (options.interval_ns < kShortestInterval) {
     return Error{Code::kInvalid, "--interval " + arguments.text("interval") + " is too short", "1ms is the shortest"};
   }

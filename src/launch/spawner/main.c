@@ -3,7 +3,6 @@
  * its parent's size; the subreaper of the target's tree, so that orphans are reaped here and their figures
  * kept; the one that hands the terminal to the target and takes it back. It outlives a killed recorder until
  * the target ends, so that the target never notices. Usage: fathom-spawn COMMAND [ARGS], socket on fd 3. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -277,11 +277,20 @@ void ProcessTable::write_changes() {
 
 namespace {
 TaskUsage usage_of(const Process& row) {
-  return TaskUsage{row.user_ns,           row.system_ns,     std::nullopt,
-                   row.wait_ns,           row.peak_rss_bytes, row.minor_faults,
-                   row.major_faults,      row.read_chars,    row.written_chars,
-                   row.disk_read_bytes,   row.disk_written_bytes, row.voluntary_switches,
-                   row.involuntary_switches};
+  TaskUsage usage;
+  usage.user_ns = row.user_ns;
+  usage.system_ns = row.system_ns;
+  usage.wait_ns = row.wait_ns;
+  usage.peak_rss_bytes = row.peak_rss_bytes;
+  usage.minor_faults = row.minor_faults;
+  usage.major_faults = row.major_faults;
+  usage.read_chars = row.read_chars;
+  usage.written_chars = row.written_chars;
+  usage.disk_read_bytes = row.disk_read_bytes;
+  usage.disk_written_bytes = row.disk_written_bytes;
+  usage.voluntary_switches = row.voluntary_switches;
+  usage.involuntary_switches = row.involuntary_switches;
+  return usage;
 }
 }  // namespace
 
