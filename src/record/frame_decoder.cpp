@@ -15,13 +15,15 @@ namespace {
 
 uint32_t get_u32(std::string_view bytes, size_t offset) {
   uint32_t value = 0;
-  for (size_t i = 0; i < 4; ++i) value |= uint32_t{static_cast<unsigned char>(bytes[offset + i])} << (8 * i);
+  for (size_t i = 0; i < 4; ++i)
+    value |= uint32_t{static_cast<unsigned char>(bytes[offset + i])} << (8 * i);
   return value;
 }
 
 class Decoder {
  public:
-  Decoder(Batch& batch, TableSet tables) : batch_(batch), dictionary_(batch.dictionary), tables_(tables) {}
+  Decoder(Batch& batch, TableSet tables)
+      : batch_(batch), dictionary_(batch.dictionary), tables_(tables) {}
 
   // What is wrong with the payload, or nullptr.
   const char* decode(std::string_view raw) {
@@ -43,7 +45,8 @@ class Decoder {
     if (wrong_ == nullptr) wrong_ = what;
   }
 
-  // Calls take(i, value) for each varint of a packed column, at most `limit` of them; returns how many.
+  // Calls take(i, value) for each varint of a packed column, at most `limit` of them; returns how
+  // many.
   template <class Take>
   size_t unpack(protozero::data_view packed, size_t limit, Take&& take) {
     const char* at = packed.data();
@@ -84,7 +87,8 @@ class Decoder {
         const protozero::data_view text = reader.get_view();
         dictionary_.strings.emplace_back(text.data(), text.size());
       } else if (reader.tag() < column.size()) {
-        protozero::data_view& place = column[reader.tag()];  // before get_view(), which forgets the tag
+        protozero::data_view& place =
+            column[reader.tag()];  // before get_view(), which forgets the tag
         place = reader.get_view();
       } else {
         reader.skip();
@@ -96,7 +100,8 @@ class Decoder {
     read_details(column);
   }
 
-  // How many elements a list has: as many as its longest column, since a column of zeros is left out.
+  // How many elements a list has: as many as its longest column, since a column of zeros is left
+  // out.
   template <size_t N>
   size_t list_length(const std::array<protozero::data_view, N>& columns) {
     size_t length = 0;
@@ -118,16 +123,23 @@ class Decoder {
   void read_frames(const Columns& column) {
     using namespace frame_layout;
     auto& frames = dictionary_.frames;
-    const size_t count = list_length(std::array{column[kFrameSymbols], column[kFrameModules], column[kFrameBuildIds],
-                                                column[kFrameFiles], column[kFrameLines], column[kFrameKinds]});
+    const size_t count =
+        list_length(std::array{column[kFrameSymbols], column[kFrameModules], column[kFrameBuildIds],
+                               column[kFrameFiles], column[kFrameLines], column[kFrameKinds]});
     frames.resize(1 + count);
-    unpack(column[kFrameSymbols], count, [&](size_t i, uint64_t v) { frames[i + 1].symbol = string(v); });
-    unpack(column[kFrameModules], count, [&](size_t i, uint64_t v) { frames[i + 1].module = string(v); });
-    unpack(column[kFrameBuildIds], count, [&](size_t i, uint64_t v) { frames[i + 1].build_id = string(v); });
-    unpack(column[kFrameFiles], count, [&](size_t i, uint64_t v) { frames[i + 1].file = string(v); });
-    unpack(column[kFrameLines], count, [&](size_t i, uint64_t v) { frames[i + 1].line = static_cast<uint32_t>(v); });
+    unpack(column[kFrameSymbols], count,
+           [&](size_t i, uint64_t v) { frames[i + 1].symbol = string(v); });
+    unpack(column[kFrameModules], count,
+           [&](size_t i, uint64_t v) { frames[i + 1].module = string(v); });
+    unpack(column[kFrameBuildIds], count,
+           [&](size_t i, uint64_t v) { frames[i + 1].build_id = string(v); });
+    unpack(column[kFrameFiles], count,
+           [&](size_t i, uint64_t v) { frames[i + 1].file = string(v); });
+    unpack(column[kFrameLines], count,
+           [&](size_t i, uint64_t v) { frames[i + 1].line = static_cast<uint32_t>(v); });
     unpack(column[kFrameKinds], count, [&](size_t i, uint64_t v) {
-      frames[i + 1].kind = v <= static_cast<uint64_t>(kLastFrameKind) ? static_cast<FrameKind>(v) : FrameKind::kUnknown;
+      frames[i + 1].kind = v <= static_cast<uint64_t>(kLastFrameKind) ? static_cast<FrameKind>(v)
+                                                                      : FrameKind::kUnknown;
     });
   }
 
@@ -147,10 +159,12 @@ class Decoder {
   void read_details(const Columns& column) {
     using namespace frame_layout;
     auto& items = dictionary_.detail_items;
-    const size_t count = list_length(std::array{column[kDetailKeys], column[kDetailTypes], column[kDetailValues]});
+    const size_t count =
+        list_length(std::array{column[kDetailKeys], column[kDetailTypes], column[kDetailValues]});
     items.resize(count);
     std::vector<uint64_t> values(count);
-    unpack(column[kDetailKeys], count, [&](size_t i, uint64_t value) { items[i].key = string(value); });
+    unpack(column[kDetailKeys], count,
+           [&](size_t i, uint64_t value) { items[i].key = string(value); });
     unpack(column[kDetailValues], count, [&](size_t i, uint64_t value) { values[i] = value; });
     std::vector<uint64_t> types(count);
     unpack(column[kDetailTypes], count, [&](size_t i, uint64_t value) { types[i] = value; });
@@ -205,8 +219,8 @@ class Decoder {
   }
 
   template <class Record, class Member>
-  void read_column(std::vector<Record>& list, const Field<Record, Member>& field, protozero::data_view packed,
-                   protozero::data_view buckets) {
+  void read_column(std::vector<Record>& list, const Field<Record, Member>& field,
+                   protozero::data_view packed, protozero::data_view buckets) {
     const auto member = field.member;
     if constexpr (std::is_same_v<Member, Histogram>) {
       read_histograms(list, member, packed, buckets);
@@ -219,13 +233,14 @@ class Decoder {
         list[i].*member = static_cast<int64_t>(before);
       });
     } else {
-      unpack_exactly(packed, list.size(), [&](size_t i, uint64_t value) { decode_value(value, list[i].*member); });
+      unpack_exactly(packed, list.size(),
+                     [&](size_t i, uint64_t value) { decode_value(value, list[i].*member); });
     }
   }
 
   template <class Record>
-  void read_histograms(std::vector<Record>& list, Histogram Record::*member, protozero::data_view lengths,
-                       protozero::data_view buckets) {
+  void read_histograms(std::vector<Record>& list, Histogram Record::*member,
+                       protozero::data_view lengths, protozero::data_view buckets) {
     auto& pool = batch_.rows.buckets;
     const size_t start = pool.size();
     unpack(buckets, kMaxRawBytes, [&](size_t, uint64_t value) { pool.push_back(unzigzag(value)); });
@@ -242,9 +257,15 @@ class Decoder {
   }
   static void decode_value(uint64_t value, double& out) { out = real(value); }
   void decode_value(uint64_t value, StringId& out) { out = string(value); }
-  void decode_value(uint64_t value, ThreadId& out) { out = checked<ThreadId>(value, dictionary_.threads.size()); }
-  void decode_value(uint64_t value, StackId& out) { out = checked<StackId>(value, dictionary_.stacks.size()); }
-  void decode_value(uint64_t value, DetailId& out) { out = checked<DetailId>(value, dictionary_.details.size()); }
+  void decode_value(uint64_t value, ThreadId& out) {
+    out = checked<ThreadId>(value, dictionary_.threads.size());
+  }
+  void decode_value(uint64_t value, StackId& out) {
+    out = checked<StackId>(value, dictionary_.stacks.size());
+  }
+  void decode_value(uint64_t value, DetailId& out) {
+    out = checked<DetailId>(value, dictionary_.details.size());
+  }
 
   Batch& batch_;
   Dictionary& dictionary_;
@@ -252,16 +273,19 @@ class Decoder {
   const char* wrong_ = nullptr;
 };
 
-Error corrupt(std::string_view what) { return Error{Code::kCorrupt, "damaged frame: " + std::string(what)}; }
+Error corrupt(std::string_view what) {
+  return Error{Code::kCorrupt, "damaged frame: " + std::string(what)};
+}
 
 }  // namespace
 
 Result<FrameHeader> parse_frame_header(std::string_view bytes) {
   if (bytes.size() < kFrameHeaderBytes) return corrupt("the header is cut");
   if (get_u32(bytes, 0) != kFrameMagic) return corrupt("no frame starts here");
-  const FrameHeader header{get_u32(bytes, 4), get_u32(bytes, 8), get_u32(bytes, 12), get_u32(bytes, 16),
-                           get_u32(bytes, 20)};
-  if (header.payload_bytes > kMaxPayloadBytes || header.raw_bytes > kMaxRawBytes) return corrupt("impossible size");
+  const FrameHeader header{get_u32(bytes, 4), get_u32(bytes, 8), get_u32(bytes, 12),
+                           get_u32(bytes, 16), get_u32(bytes, 20)};
+  if (header.payload_bytes > kMaxPayloadBytes || header.raw_bytes > kMaxRawBytes)
+    return corrupt("impossible size");
   return header;
 }
 
@@ -269,11 +293,14 @@ Result<Batch> decode_frame(std::string_view frame, TableSet tables) {
   TRY_ASSIGN(const FrameHeader header, parse_frame_header(frame));
   if (frame.size() != kFrameHeaderBytes + header.payload_bytes) return corrupt("it is cut");
   const std::string_view payload = frame.substr(kFrameHeaderBytes);
-  if (crc32c(payload, crc32c(frame.substr(0, 20))) != header.crc) return corrupt("the checksum differs");
+  if (crc32c(payload, crc32c(frame.substr(0, 20))) != header.crc)
+    return corrupt("the checksum differs");
   Batch batch;
   batch.bytes.resize(header.raw_bytes);
-  const size_t raw_bytes = ZSTD_decompress(batch.bytes.data(), batch.bytes.size(), payload.data(), payload.size());
-  if (ZSTD_isError(raw_bytes) != 0 || raw_bytes != header.raw_bytes) return corrupt("it does not decompress");
+  const size_t raw_bytes =
+      ZSTD_decompress(batch.bytes.data(), batch.bytes.size(), payload.data(), payload.size());
+  if (ZSTD_isError(raw_bytes) != 0 || raw_bytes != header.raw_bytes)
+    return corrupt("it does not decompress");
   try {
     const char* wrong = Decoder(batch, tables).decode({batch.bytes.data(), batch.bytes.size()});
     if (wrong != nullptr) return corrupt(wrong);

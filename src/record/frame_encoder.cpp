@@ -28,7 +28,9 @@ class LocalIds {
     }
     return local;
   }
-  [[nodiscard]] bool has(size_t global) const { return global < local_.size() && local_[global] != 0; }
+  [[nodiscard]] bool has(size_t global) const {
+    return global < local_.size() && local_[global] != 0;
+  }
   [[nodiscard]] const std::vector<uint32_t>& used() const { return used_; }
   void clear() {
     for (const uint32_t global : used_) local_[global] = 0;
@@ -54,7 +56,8 @@ class ColumnBuffer {
       any |= value;
       at = put_varint(at, value);
     }
-    return any == 0 ? std::string_view() : std::string_view(bytes_.data(), static_cast<size_t>(at - bytes_.data()));
+    return any == 0 ? std::string_view()
+                    : std::string_view(bytes_.data(), static_cast<size_t>(at - bytes_.data()));
   }
 
  private:
@@ -84,7 +87,8 @@ class FrameEncoder::Body {
     for (const LocalIds* ids : {&strings_, &threads_, &frames_, &stacks_, &details_}) {
       longest = std::max(longest, ids->used().size());
     }
-    Result<std::string> frame = longest <= kMaxListLength ? compress(rows.present(), flags) : too_large();
+    Result<std::string> frame =
+        longest <= kMaxListLength ? compress(rows.present(), flags) : too_large();
     for (LocalIds* ids : {&strings_, &threads_, &frames_, &stacks_, &details_}) ids->clear();
     return frame;
   }
@@ -98,9 +102,11 @@ class FrameEncoder::Body {
     table_bytes_.clear();
     protozero::pbf_writer table(table_bytes_);
     table.add_uint32(frame_layout::kRowCount, static_cast<uint32_t>(list.size()));
-    for_each_field<Record>([&](const auto& field, uint32_t number) { add_column(table, list, field, number); });
+    for_each_field<Record>(
+        [&](const auto& field, uint32_t number) { add_column(table, list, field, number); });
     protozero::pbf_writer(tables_bytes_)
-        .add_message(frame_layout::kFirstTable + static_cast<uint32_t>(table_number<Record>()), table_bytes_);
+        .add_message(frame_layout::kFirstTable + static_cast<uint32_t>(table_number<Record>()),
+                     table_bytes_);
   }
 
   template <class Record, class Member>
@@ -116,7 +122,8 @@ class FrameEncoder::Body {
         if constexpr (std::is_same_v<Member, int64_t>) {
           const int64_t value = list[i].*member;
           if (!delta) return zigzag(value);
-          const auto difference = static_cast<int64_t>(static_cast<uint64_t>(value) - static_cast<uint64_t>(before));
+          const auto difference =
+              static_cast<int64_t>(static_cast<uint64_t>(value) - static_cast<uint64_t>(before));
           before = value;
           return zigzag(difference);
         } else {
@@ -128,9 +135,10 @@ class FrameEncoder::Body {
   }
 
   template <class Record>
-  void add_histograms(protozero::pbf_writer& table, const std::vector<Record>& list, Histogram Record::*member,
-                      uint32_t number) {
-    const std::string_view lengths = column_.pack(list.size(), [&](size_t i) { return (list[i].*member).length; });
+  void add_histograms(protozero::pbf_writer& table, const std::vector<Record>& list,
+                      Histogram Record::*member, uint32_t number) {
+    const std::string_view lengths =
+        column_.pack(list.size(), [&](size_t i) { return (list[i].*member).length; });
     if (lengths.empty()) return;
     table.add_bytes(number, lengths.data(), lengths.size());
     bucket_bytes_.clear();
@@ -172,41 +180,54 @@ class FrameEncoder::Body {
     };
     add_details(add);
     add_stacks(add);
-    const auto thread = [&](size_t i) -> const ThreadKey& { return dictionary_->threads[threads_.used()[i]]; };
-    add(frame_layout::kThreadPids, threads_.used().size(), [&](size_t i) { return zigzag(thread(i).pid); });
-    add(frame_layout::kThreadTids, threads_.used().size(), [&](size_t i) { return zigzag(thread(i).tid); });
+    const auto thread = [&](size_t i) -> const ThreadKey& {
+      return dictionary_->threads[threads_.used()[i]];
+    };
+    add(frame_layout::kThreadPids, threads_.used().size(),
+        [&](size_t i) { return zigzag(thread(i).pid); });
+    add(frame_layout::kThreadTids, threads_.used().size(),
+        [&](size_t i) { return zigzag(thread(i).tid); });
     for (const uint32_t id : strings_.used()) {
-      out.add_bytes(frame_layout::kStrings, dictionary_->strings[id].data(), dictionary_->strings[id].size());
+      out.add_bytes(frame_layout::kStrings, dictionary_->strings[id].data(),
+                    dictionary_->strings[id].size());
     }
     protozero::pbf_writer(dictionary_bytes_).add_message(frame_layout::kDictionary, packed_bytes);
   }
 
   template <class Add>
   void add_stacks(Add&& add) {
-    const auto stack = [&](size_t i) -> const StackNode& { return dictionary_->stacks[stacks_.used()[i]]; };
+    const auto stack = [&](size_t i) -> const StackNode& {
+      return dictionary_->stacks[stacks_.used()[i]];
+    };
     const size_t count = stacks_.used().size();
-    add(frame_layout::kStackParents, count, [&](size_t i) { return stacks_.of(index_of(stack(i).parent)); });
+    add(frame_layout::kStackParents, count,
+        [&](size_t i) { return stacks_.of(index_of(stack(i).parent)); });
     add(frame_layout::kStackFrames, count, [&](size_t i) { return coded(stack(i).frame); });
-    const auto frame = [&](size_t i) -> const Frame& { return dictionary_->frames[frames_.used()[i]]; };
+    const auto frame = [&](size_t i) -> const Frame& {
+      return dictionary_->frames[frames_.used()[i]];
+    };
     const size_t frames = frames_.used().size();
     add(frame_layout::kFrameSymbols, frames, [&](size_t i) { return coded(frame(i).symbol); });
     add(frame_layout::kFrameModules, frames, [&](size_t i) { return coded(frame(i).module); });
     add(frame_layout::kFrameBuildIds, frames, [&](size_t i) { return coded(frame(i).build_id); });
     add(frame_layout::kFrameFiles, frames, [&](size_t i) { return coded(frame(i).file); });
     add(frame_layout::kFrameLines, frames, [&](size_t i) { return uint64_t{frame(i).line}; });
-    add(frame_layout::kFrameKinds, frames, [&](size_t i) { return static_cast<uint64_t>(frame(i).kind); });
+    add(frame_layout::kFrameKinds, frames,
+        [&](size_t i) { return static_cast<uint64_t>(frame(i).kind); });
   }
 
   template <class Add>
   void add_details(Add&& add) {
     std::vector<const DetailItem*> items;
     for (const uint32_t id : details_.used()) {
-      for (const DetailItem& item : dictionary_->items(static_cast<DetailId>(id))) items.push_back(&item);
+      for (const DetailItem& item : dictionary_->items(static_cast<DetailId>(id)))
+        items.push_back(&item);
     }
     add(frame_layout::kDetailLengths, details_.used().size(),
         [&](size_t i) { return uint64_t{dictionary_->details[details_.used()[i]].length}; });
     add(frame_layout::kDetailKeys, items.size(), [&](size_t i) { return coded(items[i]->key); });
-    add(frame_layout::kDetailTypes, items.size(), [&](size_t i) { return uint64_t{items[i]->value.index()}; });
+    add(frame_layout::kDetailTypes, items.size(),
+        [&](size_t i) { return uint64_t{items[i]->value.index()}; });
     add(frame_layout::kDetailValues, items.size(), [&](size_t i) {
       const DetailValue& value = items[i]->value;
       if (const auto* number = std::get_if<int64_t>(&value)) return zigzag(*number);
@@ -220,8 +241,9 @@ class FrameEncoder::Body {
     const std::string& raw = dictionary_bytes_;
     if (raw.size() > kMaxRawBytes) return too_large();
     std::string frame(kFrameHeaderBytes + ZSTD_compressBound(raw.size()), '\0');
-    const size_t size = ZSTD_compressCCtx(zstd_.get(), frame.data() + kFrameHeaderBytes, frame.size() - kFrameHeaderBytes,
-                                          raw.data(), raw.size(), kCompressionLevel);
+    const size_t size = ZSTD_compressCCtx(zstd_.get(), frame.data() + kFrameHeaderBytes,
+                                          frame.size() - kFrameHeaderBytes, raw.data(), raw.size(),
+                                          kCompressionLevel);
     CHECK(ZSTD_isError(size) == 0);
     if (size > kMaxPayloadBytes) return too_large();
     frame.resize(kFrameHeaderBytes + size);
@@ -231,7 +253,8 @@ class FrameEncoder::Body {
     put_u32(header + 8, static_cast<uint32_t>(raw.size()));
     put_u32(header + 12, tables);
     put_u32(header + 16, flags);
-    const uint32_t crc = crc32c(std::string_view(frame).substr(kFrameHeaderBytes), crc32c({header, 20}));
+    const uint32_t crc =
+        crc32c(std::string_view(frame).substr(kFrameHeaderBytes), crc32c({header, 20}));
     put_u32(header + 20, crc);
     return frame;
   }
@@ -248,7 +271,8 @@ class FrameEncoder::Body {
 FrameEncoder::FrameEncoder() : body_(std::make_unique<Body>()) {}
 FrameEncoder::~FrameEncoder() = default;
 
-Result<std::string> FrameEncoder::encode(const Dictionary& dictionary, const Rows& rows, uint32_t flags) {
+Result<std::string> FrameEncoder::encode(const Dictionary& dictionary, const Rows& rows,
+                                         uint32_t flags) {
   return body_->encode(dictionary, rows, flags);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers of a frame's payload, shared by the encoder and the decoder. docs/formats/fathom.proto spells
-// the same out for protoc, and a test reads our frames with it.
+// Field numbers of a frame's payload, shared by the encoder and the decoder.
+// docs/formats/fathom.proto spells the same out for protoc, and a test reads our frames with it.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace fathom::frame_layout {
 constexpr uint32_t kDictionary = 1;
 constexpr uint32_t kFirstTable = 2;  // + table number
 
-// Within a table: 1 is the row count, columns follow in schema order; a histogram column holds lengths, and
-// its values stand at its number plus this.
+// Within a table: 1 is the row count, columns follow in schema order; a histogram column holds
+// lengths, and its values stand at its number plus this.
 constexpr uint32_t kRowCount = 1;
 constexpr uint32_t kBucketsOffset = 64;
 
@@ -29,7 +29,8 @@ constexpr uint32_t kStackParents = 10;
 constexpr uint32_t kStackFrames = 11;
 constexpr uint32_t kDetailLengths = 12;
 constexpr uint32_t kDetailKeys = 13;
-constexpr uint32_t kDetailTypes = 14;   // 0 integer, 1 real, 2 string
-constexpr uint32_t kDetailValues = 15;  // zigzag integer, reversed bytes of the double, or string id
+constexpr uint32_t kDetailTypes = 14;  // 0 integer, 1 real, 2 string
+constexpr uint32_t kDetailValues =
+    15;  // zigzag integer, reversed bytes of the double, or string id
 
 }  // namespace fathom::frame_layout

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 // Large questions spill; DuckDB makes the folder when it needs it and removes it at the end.
 std::string spill_folder() {
   const char* place = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
-  return std::string(place == nullptr || *place == '\0' ? "/tmp" : place) + "/fathom-sql-" + std::to_string(getpid());
+  return std::string(place == nullptr || *place == '\0' ? "/tmp" : place) + "/fathom-sql-" +
+         std::to_string(getpid());
 }
 
 struct RunName {
@@ -33,7 +34,9 @@ Result<RunName> name_of(const Recording& recording) {
   TRY_ASSIGN(const auto facts, collect(recording, tables_of<Run>()));
   if (facts->rows.of<Run>().empty()) return RunName{stem, stem};
   const Run& run = facts->rows.of<Run>().front();
-  const auto text = [&](StringId id) { return id == StringId::kNone ? stem : std::string(facts->text(id)); };
+  const auto text = [&](StringId id) {
+    return id == StringId::kNone ? stem : std::string(facts->text(id));
+  };
   return RunName{text(run.id), text(run.label)};
 }
 
@@ -114,7 +117,8 @@ Status close_doors(DuckConnection& connection, const std::vector<std::string>& f
 // The files that may be read may also be written, as far as DuckDB cares.
 Status allow_statement(duckdb_statement_type type) {
   if (type != DUCKDB_STATEMENT_TYPE_COPY && type != DUCKDB_STATEMENT_TYPE_EXPORT) return {};
-  return Error{Code::kInvalid, "a query does not write files", "redirect its output: fathom query RUN SQL --csv >FILE"};
+  return Error{Code::kInvalid, "a query does not write files",
+               "redirect its output: fathom query RUN SQL --csv >FILE"};
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings as SQL: one view a table over all recordings given, each row led by its run's id and label. A
-// journal is read as it stands, Parquet where it was converted; a table that a recording does not have is
-// empty. The SQL can read nothing else: no file, no network, no extension. Belongs to one thread at a time.
+// Recordings as SQL: one view a table over all recordings given, each row led by its run's id and
+// label. A journal is read as it stands, Parquet where it was converted; a table that a recording
+// does not have is empty. The SQL can read nothing else: no file, no network, no extension. Belongs
+// to one thread at a time.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,9 @@ class SqlSession {
 
  private:
   SqlSession(std::vector<Recording> recordings, DuckDatabase database, DuckConnection connection)
-      : recordings_(std::move(recordings)), database_(std::move(database)), connection_(std::move(connection)) {}
+      : recordings_(std::move(recordings)),
+        database_(std::move(database)),
+        connection_(std::move(connection)) {}
 
   std::vector<Recording> recordings_;
   DuckDatabase database_;

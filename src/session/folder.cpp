@@ -31,14 +31,16 @@ Error cannot_make(const std::string& folder, int error_number) {
 std::string base_name(const std::vector<std::string>& command) {
   std::string name = command.empty() ? "" : fs::path(command[0]).filename().string();
   for (char& byte : name) {
-    if (isalnum(static_cast<unsigned char>(byte)) == 0 && byte != '.' && byte != '_' && byte != '-') byte = '_';
+    if (isalnum(static_cast<unsigned char>(byte)) == 0 && byte != '.' && byte != '_' && byte != '-')
+      byte = '_';
   }
   return name.empty() || name[0] == '.' ? "run" : name.substr(0, 64);
 }
 
 }  // namespace
 
-Result<std::string> make_run_folder(const std::string& wanted, const std::vector<std::string>& command) {
+Result<std::string> make_run_folder(const std::string& wanted,
+                                    const std::vector<std::string>& command) {
   if (!wanted.empty()) {
     std::string folder = wanted;
     while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
@@ -81,7 +83,8 @@ std::vector<std::string> recover_left_behind(const std::string& folder) {
   const fs::path around = path.has_parent_path() ? path.parent_path() : fs::path(".");
   for (const auto& entry : fs::directory_iterator(around, error)) {
     const std::string name = entry.path().filename();
-    const bool related = name == own || (!stem.empty() && name.starts_with(stem) && name.ends_with(kFolderSuffix));
+    const bool related =
+        name == own || (!stem.empty() && name.starts_with(stem) && name.ends_with(kFolderSuffix));
     const std::string journal = entry.path() / kJournalName;
     if (!related || !fs::exists(journal, error) || journal_in_use(journal)) continue;
     const auto recording = Recording::open(entry.path());
