@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/text_style.h"
 #include "cli/cli.h"
@@ -104,8 +105,9 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
     }
   }
   if (!arguments.has("quiet"))
-    fmt::print(stderr, "  {} → fathom report {} --as json|csv, fathom query {} overview\n", folder,
-               folder, folder);
+    (void)write_all(STDERR_FILENO, fmt::format("  {} → fathom report {} --as json|csv, "
+                                               "fathom query {} overview\n",
+                                               folder, folder, folder));
 }
 
 int exit_status(const SessionResult& result) {
