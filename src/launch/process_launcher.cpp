@@ -183,7 +183,11 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   int error = 0;
   auto target = std::make_unique<ProcessTarget>(std::move(ours), pid, request.command[0]);
   if (read(failure.first.get(), &error, sizeof error) == sizeof error) {
-    if (!request.cwd.empty()) return errno_error("change to " + request.cwd, error);
+    if (!request.cwd.empty()) {
+      Error failed = errno_error("change to " + request.cwd, error);
+      failed.code = Code::kInvalid;  // the command itself was found
+      return failed;
+    }
     return errno_error("start " + spawner, error);
   }
   TRY(target->wait_ready(request.run_label));
