@@ -37,11 +37,15 @@ class ResourcesProbe final : public Probe {
   }
 
   void tick(int64_t now_ns) override {
-    if (now_ns < not_before_ns_) return;
+    if (now_ns < not_before_ns_) {
+      ++left_out_;
+      return source_->drain(*table_);  // its buffers would overflow
+    }
+    const int64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const bool slow = now_ns >= next_slow_ns_;
     if (slow) next_slow_ns_ = now_ns + kSlowEvery;
     look(now_ns, slow);
-    const int64_t cost_ns = monotonic_ns() - now_ns;
+    const int64_t cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
     not_before_ns_ =
         cost_ns * kCostFactor > settings_.interval_ns ? now_ns + cost_ns * kCostFactor : 0;
   }
@@ -62,6 +66,10 @@ class ResourcesProbe final : public Probe {
     report.rung = std::string("tree: ") + source_->name() +
                   ", cgroup: " + (target_->cgroup() != nullptr ? "own" : "none") + ", host: proc";
     report.settings = "interval " + format_duration_ns(settings_.interval_ns);
+    if (left_out_ > 0) {
+      report.settings += fmt::format(", {} of {} looks left out to take less than 1/{} of a core",
+                                     left_out_, left_out_ + looks_, kCostFactor);
+    }
     report.seen = source_->seen() + looks_;
     report.dropped = source_->dropped();
     report.why = why_;
@@ -184,7 +192,8 @@ class ResourcesProbe final : public Probe {
   std::unique_ptr<TreePoll> poll_;
   CgroupFigures cgroup_;
   std::string why_;
-  int64_t looks_ = 0, next_slow_ns_ = 0, not_before_ns_ = 0, last_look_ns_ = 0, peak_rss_bytes_ = 0;
+  int64_t looks_ = 0, left_out_ = 0, next_slow_ns_ = 0, not_before_ns_ = 0, last_look_ns_ = 0,
+          peak_rss_bytes_ = 0;
   double cpu_cores_ = -1, read_per_s_ = -1, written_per_s_ = -1;
 };
 
