@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "base/text_style.h"
 
 namespace fathom {
 namespace {
@@ -82,11 +83,13 @@ void ProgressLine::draw(const std::string& text) {
                     "8\x1b[1A",
                     rows_ - 1));
   }
+  const std::string line =
+      styled(Style::kFaint, fit("  " + text, size.ws_col), colours_wanted(STDERR_FILENO));
   emit(
       fmt::format("\x1b"
-                  "7\x1b[{};1H\x1b[2K\x1b[2m{}\x1b[0m\x1b"
+                  "7\x1b[{};1H\x1b[2K{}\x1b"
                   "8",
-                  rows_, fit("  " + text, size.ws_col)));
+                  rows_, line));
 }
 
 void ProgressLine::clear() {
