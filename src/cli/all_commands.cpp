@@ -9,6 +9,7 @@
   COMMAND(kDoctorCommand)        \
   COMMAND(kReportCommand)        \
   COMMAND(kConvertCommand)       \
+  COMMAND(kImportCommand)        \
   COMMAND(kPackCommand)          \
   COMMAND(kUnpackCommand)        \
   COMMAND(kHelpCommand)          \
