@@ -10,10 +10,17 @@
 
 #include "base/duckdb.h"
 #include "record/recording.h"
+#include "record/sql_cell.h"
 
 namespace fathom {
 
+// What a query gives, chunk by chunk.
 struct SqlRows {
+  struct Column {
+    std::string name;
+    CellFormat format;
+  };
+  std::vector<Column> columns;  // none: the statement gives no rows
   DuckResult result;
 };
 
@@ -21,10 +28,12 @@ class SqlSession {
  public:
   static Result<std::unique_ptr<SqlSession>> open(std::vector<Recording> recordings);
 
-  // Rows of the last statement, as they are made. They must go before the session.
+  // Rows of the last statement, as they are made. They must go before the session. kInvalid says what is wrong
+  // with the SQL in one line.
   Result<SqlRows> query(const std::string& sql);
 
  private:
+  Result<SqlRows> rows_of(const std::string& sql);
   SqlSession(std::vector<Recording> recordings, DuckDatabase database, DuckConnection connection)
       : recordings_(std::move(recordings)), database_(std::move(database)), connection_(std::move(connection)) {}
 
