@@ -5,6 +5,7 @@
 
 // One line a command, in the order of the help; kNAMECommand is defined in cmd_name.cpp.
 #define FATHOM_COMMANDS(COMMAND) \
+  COMMAND(kQueryCommand)         \
   COMMAND(kPackCommand)          \
   COMMAND(kUnpackCommand)        \
   COMMAND(kHelpCommand)          \

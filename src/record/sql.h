@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings as SQL: one view a table over all recordings given, each row led by its run's id and label. A
-// journal is read as it stands, Parquet where it was converted; a table that a recording does not have is
-// empty. The SQL can read nothing else: no file, no network, no extension. Belongs to one thread at a time.
+// Recordings as SQL: one view a table over all recordings given, each row led by its run's id and
+// label. A journal is read as it stands, Parquet where it was converted; a table that a recording
+// does not have is empty. The SQL can read nothing else: no file, no network, no extension. Belongs
+// to one thread at a time.
 #pragma once
 
 #include <memory>
@@ -28,16 +29,29 @@ class SqlSession {
  public:
   static Result<std::unique_ptr<SqlSession>> open(std::vector<Recording> recordings);
 
-  // Rows of the last statement, as they are made. They must go before the session. kInvalid says what is wrong
-  // with the SQL in one line.
+  // Rows of the last statement, as they are made. They must go before the session. kInvalid says
+  // what is wrong with the SQL in one line.
   Result<SqlRows> query(const std::string& sql);
 
  private:
   Result<SqlRows> rows_of(const std::string& sql);
-  SqlSession(std::vector<Recording> recordings, DuckDatabase database, DuckConnection connection)
-      : recordings_(std::move(recordings)), database_(std::move(database)), connection_(std::move(connection)) {}
+  explicit SqlSession(std::vector<Recording> recordings) : recordings_(std::move(recordings)) {}
+
+  // Where questions larger than memory go, for this user's eyes only. Empty: there is none.
+  class SpillFolder {
+   public:
+    SpillFolder();
+    SpillFolder(const SpillFolder&) = delete;
+    SpillFolder& operator=(const SpillFolder&) = delete;
+    ~SpillFolder();
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+   private:
+    std::string path_;
+  };
 
   std::vector<Recording> recordings_;
+  SpillFolder spill_;
   DuckDatabase database_;
   DuckConnection connection_;
 };

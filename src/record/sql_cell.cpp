@@ -46,7 +46,8 @@ Int128 signed_at(duckdb_type type, const void* data, size_t row) {
 // An integer with the last `scale` digits behind a point.
 std::string decimal(Int128 value, int scale) {
   const bool negative = value < 0;
-  const auto digits = fmt::format("{}", negative ? -static_cast<Uint128>(value) : static_cast<Uint128>(value));
+  const auto digits =
+      fmt::format("{}", negative ? -static_cast<Uint128>(value) : static_cast<Uint128>(value));
   const auto behind = static_cast<size_t>(scale);
   std::string text = negative ? "-" : "";
   if (behind == 0) return text += digits;
@@ -63,12 +64,14 @@ std::string real(double value, CellForm form) {
 }
 
 bool is_integer(duckdb_type type) {
-  return (type >= DUCKDB_TYPE_TINYINT && type <= DUCKDB_TYPE_UBIGINT) || type == DUCKDB_TYPE_HUGEINT;
+  return (type >= DUCKDB_TYPE_TINYINT && type <= DUCKDB_TYPE_UBIGINT) ||
+         type == DUCKDB_TYPE_HUGEINT;
 }
 
 }  // namespace
 
-CellFormat::CellFormat(const DuckType& type) : type_(loaded_duck_api().get_type_id(type.get())), stored_(type_) {
+CellFormat::CellFormat(const DuckType& type)
+    : type_(loaded_duck_api().get_type_id(type.get())), stored_(type_) {
   const DuckApi& api = loaded_duck_api();
   if (type_ == DUCKDB_TYPE_DECIMAL) {
     stored_ = api.decimal_internal_type(type.get());
@@ -79,12 +82,13 @@ CellFormat::CellFormat(const DuckType& type) : type_(loaded_duck_api().get_type_
 }
 
 bool CellFormat::known() const {
-  return numeric() || type_ == DUCKDB_TYPE_BOOLEAN || type_ == DUCKDB_TYPE_VARCHAR || type_ == DUCKDB_TYPE_SQLNULL ||
-         (element_ && element_->known());
+  return numeric() || type_ == DUCKDB_TYPE_BOOLEAN || type_ == DUCKDB_TYPE_VARCHAR ||
+         type_ == DUCKDB_TYPE_SQLNULL || (element_ && element_->known());
 }
 
 bool CellFormat::numeric() const {
-  return is_integer(type_) || type_ == DUCKDB_TYPE_DECIMAL || type_ == DUCKDB_TYPE_FLOAT || type_ == DUCKDB_TYPE_DOUBLE;
+  return is_integer(type_) || type_ == DUCKDB_TYPE_DECIMAL || type_ == DUCKDB_TYPE_FLOAT ||
+         type_ == DUCKDB_TYPE_DOUBLE;
 }
 
 void CellFormat::append(std::string& out, duckdb_vector vector, size_t row, CellForm form) const {
@@ -98,7 +102,8 @@ void CellFormat::append(std::string& out, duckdb_vector vector, size_t row, Cell
   }
 }
 
-void CellFormat::append_list(std::string& out, duckdb_vector vector, size_t row, CellForm form) const {
+void CellFormat::append_list(std::string& out, duckdb_vector vector, size_t row,
+                             CellForm form) const {
   const auto range = at<duckdb_list_entry>(loaded_duck_api().vector_get_data(vector), row);
   const duckdb_vector child = loaded_duck_api().list_vector_get_child(vector);
   out += '[';

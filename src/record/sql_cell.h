@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cell of a query's result as text: for people and CSV, or as JSON, where integers of any size stay exact,
-// text is valid UTF-8, lists are arrays, and NULL and what is not a number are null. No state: any thread.
+// A cell of a query's result as text: for people and CSV, or as JSON, where integers of any size
+// stay exact, text is valid UTF-8, lists are arrays, and NULL and what is not a number are null. No
+// state: any thread.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The usual questions to recordings, as SQL over the views of record/sql.h. `fathom query RUN NAME` asks one.
-// Constants: any thread.
+// The usual questions to recordings, as SQL over the views of record/sql.h. `fathom query RUN NAME`
+// asks one. Constants: any thread.
 #pragma once
 
 #include <span>

@@ -26,7 +26,8 @@ Status for_each_row(SqlRows& rows, CellForm form, std::vector<std::string>& cell
     for (size_t row = 0; row < count; ++row) {
       for (size_t i = 0; i < cells.size(); ++i) {
         cells[i].clear();
-        rows.columns[i].format.append(cells[i], api.data_chunk_get_vector(chunk.get(), i), row, form);
+        rows.columns[i].format.append(cells[i], api.data_chunk_get_vector(chunk.get(), i), row,
+                                      form);
       }
       TRY(visit());
     }
@@ -67,7 +68,8 @@ class TableWriter {
     shown.reserve(cells.size());
     for (const std::string& cell : cells) shown.push_back(printable(cell));
     if (started_) return write_row(shown);
-    for (size_t i = 0; i < shown.size(); ++i) widths_[i] = std::max(widths_[i], display_width(shown[i]));
+    for (size_t i = 0; i < shown.size(); ++i)
+      widths_[i] = std::max(widths_[i], display_width(shown[i]));
     first_.push_back(std::move(shown));
     return first_.size() < kRowsForWidths ? Status() : start();
   }
@@ -141,7 +143,8 @@ Status write_table(SqlRows& rows, const TableStyle& style, const WriteText& writ
 Status write_csv(SqlRows& rows, const WriteText& write) {
   Buffered out(write);
   for (size_t i = 0; i < rows.columns.size(); ++i) {
-    out.text += (i == 0 ? "" : ",") + csv_quote(rows.columns[i].name) + (i + 1 == rows.columns.size() ? "\n" : "");
+    out.text += (i == 0 ? "" : ",") + csv_quote(rows.columns[i].name) +
+                (i + 1 == rows.columns.size() ? "\n" : "");
   }
   std::vector<std::string> cells;
   TRY(for_each_row(rows, CellForm::kPlain, cells, [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a query as a table for people, CSV or JSON, written as they come: memory does not grow with their
-// number. Belongs to one thread.
+// Rows of a query as a table for people, CSV or JSON, written as they come: memory does not grow
+// with their number. Belongs to one thread.
 #pragma once
 
 #include <cstddef>
