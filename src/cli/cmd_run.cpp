@@ -104,8 +104,7 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
     }
   }
   if (!arguments.has("quiet"))
-    fmt::print(stderr, "  {} → fathom report {} --as json|csv, fathom query {} overview\n", folder,
-               folder, folder);
+    fmt::print(stderr, "  {0} → fathom report {0} · fathom query {0} overview\n", folder);
 }
 
 int exit_status(const SessionResult& result) {

@@ -159,7 +159,7 @@ void add_memory(const Summary& summary, Lines& lines) {
     parts.emplace_back("peak not measured");
   }
   if (run.cgroup_peak_bytes)
-    parts.push_back(format_bytes(*run.cgroup_peak_bytes) + " with page cache (cgroup)");
+    parts.push_back(format_bytes(*run.cgroup_peak_bytes) + " peak of the cgroup");
   if (run.major_faults) parts.push_back(plural(*run.major_faults, "major fault", "major faults"));
   lines.add("Memory", parts);
 }
