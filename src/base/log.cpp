@@ -7,14 +7,16 @@
 #include <atomic>
 #include <string>
 
+#include "base/text_style.h"
+
 namespace fathom {
 namespace {
 
-struct Style {
-  const char* label;
+struct Label {
+  const char* text;
   const char* colour;
 };
-constexpr std::array<Style, 5> kStyles = {{{"error", "\x1b[1;31m"},
+constexpr std::array<Label, 5> kLabels = {{{"error", "\x1b[1;31m"},
                                            {"warning", "\x1b[1;33m"},
                                            {"hint", "\x1b[36m"},
                                            {"info", ""},
@@ -28,10 +30,10 @@ void set_log_level(LogLevel most_verbose) { most_verbose_level = most_verbose; }
 
 void log_line(LogLevel level, std::string_view text) {
   if (level > most_verbose_level.load(std::memory_order_relaxed)) return;
-  static const bool colours = isatty(STDERR_FILENO) != 0 && getenv("NO_COLOR") == nullptr;
-  const Style& style = kStyles[static_cast<size_t>(level)];
-  const std::string line = colours ? fmt::format("fathom: {}{}:\x1b[0m {}\n", style.colour, style.label, text)
-                                   : fmt::format("fathom: {}: {}\n", style.label, text);
+  const bool colours = colours_wanted(STDERR_FILENO);
+  const Label& label = kLabels[static_cast<size_t>(level)];
+  const std::string line = colours ? fmt::format("fathom: {}{}:\x1b[0m {}\n", label.colour, label.text, text)
+                                   : fmt::format("fathom: {}: {}\n", label.text, text);
   (void)!write(STDERR_FILENO, line.data(), line.size());
 }
 

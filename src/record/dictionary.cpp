@@ -43,7 +43,10 @@ std::string Dictionary::detail_json(DetailId id) const {
     if (const auto* number = std::get_if<int64_t>(&item.value)) {
       json += std::to_string(*number);
     } else if (const auto* real = std::get_if<double>(&item.value)) {
-      json += std::isfinite(*real) ? fmt::format("{}", *real) : "null";
+      // A real stays one: "1.0" and not "1", which would be read back as an integer.
+      const std::string digits = fmt::format("{}", *real);
+      json += !std::isfinite(*real) ? "null" : digits;
+      if (digits.find_first_of(".ein") == std::string::npos) json += ".0";
     } else {
       json += json_quote(text(std::get<StringId>(item.value)));
     }

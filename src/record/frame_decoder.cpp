@@ -84,7 +84,8 @@ class Decoder {
         const protozero::data_view text = reader.get_view();
         dictionary_.strings.emplace_back(text.data(), text.size());
       } else if (reader.tag() < column.size()) {
-        column[reader.tag()] = reader.get_view();
+        protozero::data_view& place = column[reader.tag()];  // before get_view(), which forgets the tag
+        place = reader.get_view();
       } else {
         reader.skip();
       }
@@ -191,7 +192,8 @@ class Decoder {
         if (rows > kMaxRowsPerTable) return malformed("a table with too many rows");
         list.resize(rows);
       } else if (table.tag() < column.size()) {
-        column[table.tag()] = table.get_view();
+        protozero::data_view& place = column[table.tag()];
+        place = table.get_view();
       } else {
         table.skip();
       }

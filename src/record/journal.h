@@ -21,7 +21,7 @@ constexpr uint32_t kJournalVersion = 1;
 
 class JournalFile {
  public:
-  // Makes the file; kExists if there is one.
+  // Makes the file and holds a lock on it while it is open; kExists if there is one.
   static Result<JournalFile> create(const std::string& path);
 
   // Writes whole frames only: after an error the file ends where it ended before. kNoSpace may pass when
@@ -40,6 +40,9 @@ class JournalFile {
   int64_t size_bytes_ = 0;
   int64_t reserved_bytes_ = 0;  // blocks held ahead of the end; -1: this file system cannot
 };
+
+// Whether a recorder still writes the journal at `path`.
+bool journal_in_use(const std::string& path);
 
 struct JournalHealth {
   bool sealed = false;         // closed in order

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,7 @@ constexpr int64_t kKeptForLast = int64_t{64} << 10;
 
 Result<JournalFile> JournalFile::create(const std::string& path) {
   TRY_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL));
+  flock(file.get(), LOCK_EX | LOCK_NB);  // tells readers that a recorder lives; falls with it
   JournalFile journal(std::move(file), path);
   std::string header(kJournalMagic);
   header.resize(kJournalHeaderBytes, '\0');
@@ -26,6 +28,11 @@ Result<JournalFile> JournalFile::create(const std::string& path) {
   }
   TRY(journal.sync());
   return journal;
+}
+
+bool journal_in_use(const std::string& path) {
+  const auto file = open_file(path, O_RDONLY);
+  return file.ok() && flock(file.value().get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Status JournalFile::reserve(int64_t end) {

@@ -36,6 +36,7 @@ Result<Recording> Recording::open(const std::string& path) {
   }
   if (exists(journal_path)) {
     TRY_ASSIGN(JournalReader reader, JournalReader::open(journal_path));
+    recording.journal_path_ = journal_path;
     recording.journal_ = std::make_shared<JournalReader>(std::move(reader));
     if (recording.journal_->entries().empty()) {
       return Error{Code::kCorrupt,
@@ -64,9 +65,9 @@ std::string Recording::damage() const {
   }
   if (!health.sealed) {
     if (!text.empty()) text += "; ";
-    text += "the recorder did not end in order (killed, or still running): ";
+    text += in_use() ? "the run is still being recorded: " : "the recorder was killed: ";
     text += health.torn_bytes > 0 ? fmt::format("the last {} bytes were being written and are left out", health.torn_bytes)
-                                  : std::string("shown is what was written until then");
+                                  : std::string("shown is what it had written by then");
   } else if (health.torn_bytes > 0) {
     if (!text.empty()) text += "; ";
     text += fmt::format("{} bytes after the end are no part of it", health.torn_bytes);

@@ -31,6 +31,8 @@ class Recording {
   [[nodiscard]] std::string table_path(const char* table) const;
   [[nodiscard]] const JournalReader* journal() const { return journal_.get(); }
 
+  // Whether a recorder is still writing it.
+  [[nodiscard]] bool in_use() const { return journal_ && journal_in_use(journal_path_); }
   // One sentence on what is missing, empty for a complete recording.
   [[nodiscard]] std::string damage() const;
 
@@ -39,7 +41,7 @@ class Recording {
   [[nodiscard]] Status read(TableSet tables, const Visit& visit) const;
 
  private:
-  std::string path_;
+  std::string path_, journal_path_;
   std::shared_ptr<JournalReader> journal_;
 };
 

@@ -35,6 +35,8 @@ struct Run {
   Maybe user_ns, system_ns, peak_rss_bytes, cgroup_peak_bytes, processes, threads, left_running;
   Maybe recorder_cpu_ns, recorder_rss_bytes, recorder_buffer_bytes, records, dropped;
   StringId version{};
+  Maybe wait_ns, minor_faults, major_faults, read_chars, written_chars, disk_read_bytes, disk_written_bytes;
+  Maybe voluntary_switches, involuntary_switches;
 
   [[nodiscard]] auto key() const { return std::tuple(id); }
 };

@@ -75,6 +75,15 @@ template <> struct TableOf<Run> {
       Field{"records", &Run::records, "count", "records written"},
       Field{"dropped", &Run::dropped, "count", "records lost anywhere, all probes"},
       Field{"version", &Run::version, "", "version of fathom"},
+      Field{"wait_ns", &Run::wait_ns, "ns", "time runnable but waiting for a core, whole tree"},
+      Field{"minor_faults", &Run::minor_faults, "count", "page faults served from memory, whole tree"},
+      Field{"major_faults", &Run::major_faults, "count", "page faults that read from disk, whole tree"},
+      Field{"read_chars", &Run::read_chars, "bytes", "bytes read by system calls, whole tree"},
+      Field{"written_chars", &Run::written_chars, "bytes", "bytes written by system calls, whole tree"},
+      Field{"disk_read_bytes", &Run::disk_read_bytes, "bytes", "bytes fetched from storage, whole tree"},
+      Field{"disk_written_bytes", &Run::disk_written_bytes, "bytes", "bytes sent or due to storage, whole tree"},
+      Field{"voluntary_switches", &Run::voluntary_switches, "count", "times a thread gave up the CPU to wait"},
+      Field{"involuntary_switches", &Run::involuntary_switches, "count", "times a thread was preempted"},
   };
 };
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text_style.h"
+#include "cli/help.h"
+#include "cli/parse.h"
+#include "base/version.h"
+
+namespace fathom {
+namespace {
+
+Result<int> dispatch(CommandTable commands, const Arguments& arguments) {
+  if (arguments.has("no-color")) forbid_colours();
+  if (arguments.has("verbose")) set_log_level(LogLevel::kDebug);
+  const Command& command = arguments.command();
+  const bool none = command.run == nullptr;
+  if (arguments.has("version")) {
+    TRY(print_out(fmt::format("fathom {}\n", kVersion)));
+    return 0;
+  }
+  if (none || arguments.has("help")) {
+    const bool colours = colours_wanted(STDOUT_FILENO);
+    TRY(print_out(none ? overview_help(commands, colours) : command_help(command, colours)));
+    return 0;
+  }
+  return command.run(arguments);
+}
+
+}  // namespace
+
+Status print_out(std::string_view text) {
+  auto written = write_all(STDOUT_FILENO, text);
+  if (!written.ok()) return std::move(written).error().within("stdout");
+  return {};
+}
+
+int run_command_line(CommandTable commands, int argc, const char* const* argv) {
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  auto arguments = parse_command_line(commands, words);
+  if (!arguments.ok()) {
+    log_failure(arguments.error());
+    return kExitUsage;
+  }
+  auto status = dispatch(commands, arguments.value());
+  if (status.ok()) return status.value();
+  log_failure(status.error());
+  return status.error().code == Code::kInvalid ? kExitUsage : kExitFailure;
+}
+
+}  // namespace fathom

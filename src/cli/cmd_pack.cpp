@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "record/pack.h"
+
+namespace fathom {
+namespace {
+
+Result<int> run_pack(const Arguments& arguments) {
+  const std::string folder = arguments.positional(0);
+  const std::string file = arguments.has("output") ? arguments.text("output") : packed_name(folder);
+  TRY(pack_recording(folder, file, arguments.has("force") ? Overwrite::kYes : Overwrite::kNo));
+  TRY(print_out(file + "\n"));
+  return 0;
+}
+
+constexpr Flag kFlags[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "write here instead of NAME.fathom.tar in the current folder",
+     .completes = "file"},
+    {.name = "force", .letter = 'f', .help = "replace the file if it exists"},
+};
+constexpr Positional kPositionals[] = {
+    {.name = "RUN", .help = "the recording, a folder NAME.fathom", .completes = "run"},
+};
+
+}  // namespace
+
+extern constinit const Command kPackCommand = {
+    .name = "pack",
+    .group = "Share",
+    .summary = "Make one file of a recording, to send or keep",
+    .description =
+        "Writes a plain tar archive, which `fathom unpack` and every tar read, and prints its "
+        "name. "
+        "The tables in a recording are compressed already. The file appears under its name when it "
+        "is whole.\n\n"
+        "    fathom pack make-1.fathom\n"
+        "    fathom pack make-1.fathom -o /media/usb/monday.fathom.tar",
+    .flags = kFlags,
+    .positionals = kPositionals,
+    .run = run_pack,
+};
+
+}  // namespace fathom

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text_style.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/progress_line.h"
+#include "cli/terminal.h"
+#include "probe/probe.h"
+#include "record/recording.h"
+#include "report/report.h"
+#include "session/folder.h"
+#include "session/session.h"
+
+namespace fathom {
+namespace {
+
+constexpr int kExitTimeout = 124;
+constexpr int kExitOurs = 125;  // fathom failed, not the command
+constexpr int kExitNotExecutable = 126;
+constexpr int kExitNotFound = 127;
+constexpr int64_t kShortestInterval = 1'000'000;
+
+Result<std::vector<const ProbeInfo*>> chosen_probes(const Arguments& arguments) {
+  std::vector<const ProbeInfo*> probes;
+  if (!arguments.has("probe")) {
+    for (const ProbeInfo& probe : all_probes()) {
+      if (probe.on_by_default) probes.push_back(&probe);
+    }
+    return probes;
+  }
+  for (const std::string& name : arguments.list("probe")) {
+    TRY_ASSIGN(const ProbeInfo* probe, find_probe(name));
+    if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
+  }
+  return probes;
+}
+
+Result<SessionOptions> options_from(const Arguments& arguments) {
+  SessionOptions options;
+  if (arguments.program().empty() || arguments.program()[0].empty()) {
+    return Error{Code::kInvalid, "no command to run", "fathom run -- COMMAND [ARGS]"};
+  }
+  options.launcher = find_launcher("process");
+  options.request.command = arguments.program();
+  options.request.environment = arguments.texts("env");
+  for (const std::string& setting : options.request.environment) {
+    if (setting.find('=') == std::string::npos || setting[0] == '=') {
+      return Error{Code::kInvalid, "--env " + setting + " has no value", "--env NAME=VALUE"};
+    }
+  }
+  options.request.cwd = arguments.text("cwd");
+  options.label = arguments.has("label") ? arguments.text("label") : arguments.program()[0];
+  TRY_ASSIGN(options.probes, chosen_probes(arguments));
+  TRY_ASSIGN(options.interval_ns, arguments.duration("interval"));
+  TRY_ASSIGN(options.grace_ns, arguments.duration("grace"));
+  if (arguments.has("duration")) {
+    TRY_ASSIGN(options.duration_ns, arguments.duration("duration"));
+  }
+  if (arguments.has("timeout")) {
+    TRY_ASSIGN(options.timeout_ns, arguments.duration("timeout"));
+  }
+  if (options.interval_ns < kShortestInterval) {
+    return Error{Code::kInvalid, "--interval " + arguments.text("interval") + " is too short", "1ms is the shortest"};
+  }
+  options.wait_all = arguments.has("wait-all");
+  return options;
+}
+
+Result<std::string> folder_for(const Arguments& arguments) {
+  auto folder = make_run_folder(arguments.text("output"), arguments.program());
+  if (folder.ok() || folder.error().code != Code::kExists) return folder;
+  for (const std::string& recovered : recover_left_behind(arguments.text("output") + kFolderSuffix)) {
+    log_info("{} was left by a killed run; it has been recovered", recovered);
+  }
+  return folder;
+}
+
+void show_summary(const std::string& folder, const Arguments& arguments) {
+  if (arguments.has("quiet")) return;
+  ReportOptions options;
+  options.out = stderr;
+  options.columns = terminal_columns(STDERR_FILENO);
+  options.colours = colours_wanted(STDERR_FILENO);
+  const auto recording = Recording::open(folder);
+  Status shown = recording.ok() ? all_reports().front().write(recording.value(), options) : Status(recording.error());
+  if (!shown.ok()) log_failure(shown.error());
+}
+
+// After the target: the summary, the tables, and what to do next.
+void wrap_up(const std::string& folder, const Arguments& arguments) {
+  show_summary(folder, arguments);
+  if (!arguments.has("no-tables")) {
+    if (auto made = make_tables(folder); !made.ok()) log_failure(made.error(), LogLevel::kWarning);
+    for (const std::string& recovered : recover_left_behind(folder)) {
+      log_info("{} was left by a killed run; it has been recovered", recovered);
+    }
+  }
+  if (!arguments.has("quiet")) fmt::print(stderr, "  {} → fathom report {} --as json|csv, fathom query {} overview\n", folder, folder, folder);
+}
+
+int exit_status(const SessionResult& result) {
+  if (result.reason == EndReason::kTimeout) return kExitTimeout;
+  if (result.reason == EndReason::kDuration) return 0;
+  if (WIFSIGNALED(result.status)) return 128 + WTERMSIG(result.status);
+  const int status = WEXITSTATUS(result.status);
+  return status == 0 && result.sink.error ? kExitOurs : status;
+}
+
+int status_for(const Error& error) {
+  if (error.code == Code::kNotFound) return kExitNotFound;
+  return error.code == Code::kPermission ? kExitNotExecutable : kExitOurs;
+}
+
+Result<int> record(SessionOptions& options, const std::string& folder, const Arguments& arguments) {
+  auto sink = open_sink("file", folder + "/" + kJournalName);
+  if (!sink.ok()) {
+    drop_run_folder(folder);
+    log_failure(sink.error());
+    return kExitOurs;
+  }
+  ProgressLine line(arguments.has("quiet") ? ProgressLine::Mode::kOff : ProgressLine::mode_for(arguments.text("progress")));
+  options.on_progress = [&line](const Progress& progress) { line.show(progress); };
+  options.on_warning = [](const Error& error) { log_failure(error, LogLevel::kWarning); };
+  auto result = run_session(options, new_run_id(), *sink.value());
+  sink.value().reset();
+  line.clear();
+  if (!result.ok()) {
+    drop_run_folder(folder);
+    log_failure(result.error());
+    return status_for(result.error());
+  }
+  const SinkReport& report = result.value().sink;
+  if (report.error) {
+    log_error("{} records could not be written: {}", report.dropped_records, report.error->message);
+    log_hint("what was written before is whole: fathom report {}", folder);
+  }
+  wrap_up(folder, arguments);
+  return exit_status(result.value());
+}
+
+Result<int> run_run(const Arguments& arguments) {
+  TRY_ASSIGN(SessionOptions options, options_from(arguments));
+  auto folder = folder_for(arguments);
+  if (!folder.ok()) {
+    log_failure(folder.error());
+    return kExitOurs;
+  }
+  return record(options, folder.value(), arguments);
+}
+
+constexpr Flag kFlags[] = {
+    {.name = "output", .letter = 'o', .value = "NAME", .help = "record into NAME.fathom; else COMMAND-1.fathom, COMMAND-2.fathom", .completes = "file"},
+    {.name = "probe", .letter = 'p', .value = "LIST", .help = "probes to use; fathom doctor lists them", .list = true, .completes = "probe"},
+    {.name = "interval", .letter = 'i', .value = "TIME", .help = "time between two looks at resources", .fallback = "100ms"},
+    {.name = "duration", .letter = 'd', .value = "TIME", .help = "end the command after this time; that is a success"},
+    {.name = "timeout", .letter = 't', .value = "TIME", .help = "end the command if it takes longer; exit status 124"},
+    {.name = "grace", .value = "TIME", .help = "how long the command may take to end before it is killed", .fallback = "5s"},
+    {.name = "env", .letter = 'e', .value = "NAME=VALUE", .help = "set a variable for the command", .repeatable = true},
+    {.name = "cwd", .letter = 'C', .value = "FOLDER", .help = "start the command in this folder", .completes = "folder"},
+    {.name = "label", .letter = 'l', .value = "TEXT", .help = "name of the run in reports; else the command"},
+    {.name = "wait-all", .help = "also wait for processes that the command leaves behind"},
+    {.name = "no-tables", .help = "leave the journal as it is; fathom convert makes the tables later"},
+    {.name = "quiet", .letter = 'q', .help = "no progress and no summary"},
+    {.name = "progress", .value = "WHEN", .help = "show progress: on a terminal, or always (plain lines), or never", .fallback = "auto", .choices = "auto always never"},
+};
+
+}  // namespace
+
+extern constinit const Command kRunCommand = {
+    .name = "run",
+    .group = "Record",
+    .summary = "Run a command and record where time and resources go",
+    .description =
+        "Records the command with all its children and threads, shows progress on a terminal and a summary on "
+        "stderr. The command's own output is untouched, signals are passed on to it, and its exit status is "
+        "ours (125: fathom itself failed, 126: it cannot be executed, 127: it was not found, 124: --timeout).\n\n"
+        "    fathom run -- make -j2\n"
+        "    fathom run -o nightly -i 50ms -- ./server --port 8000\n"
+        "    fathom run --duration 30s -- redis-server",
+    .flags = kFlags,
+    .rest = Rest::kProgram,
+    .run = run_run,
+};
+
+}  // namespace fathom

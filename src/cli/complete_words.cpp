@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "cli/complete.h"
+#include "probe/probe.h"
+#include "report/report.h"
+
+namespace fathom {
+namespace {
+
+std::vector<std::string> command_names(CommandTable commands) {
+  std::vector<std::string> names;
+  for (const Command* command : commands) {
+    if (!command->hidden) names.emplace_back(command->name);
+  }
+  return names;
+}
+
+std::vector<std::string> probe_names(CommandTable /*commands*/) {
+  std::vector<std::string> names;
+  for (const ProbeInfo& probe : all_probes()) names.emplace_back(probe.name);
+  return names;
+}
+
+std::vector<std::string> format_names(CommandTable /*commands*/) {
+  std::vector<std::string> names;
+  for (const ReportInfo& report : all_reports()) names.emplace_back(report.name);
+  return names;
+}
+
+struct Kind {
+  std::string_view name;
+  std::vector<std::string> (*list)(CommandTable commands);  // nullptr: the shell lists them
+};
+
+// One line a kind of word.
+constexpr std::array kKinds = {
+    Kind{"file", nullptr},          Kind{"folder", nullptr}, Kind{"run", nullptr},
+    Kind{"command", command_names}, Kind{"probe", probe_names},  Kind{"format", format_names},
+};
+
+}  // namespace
+
+bool is_completion_kind(std::string_view kind) {
+  return std::any_of(kKinds.begin(), kKinds.end(),
+                     [kind](const Kind& known) { return known.name == kind; });
+}
+
+std::vector<std::string> completion_words(CommandTable commands, std::string_view kind) {
+  for (const Kind& known : kKinds) {
+    if (known.name == kind && known.list != nullptr) return known.list(commands);
+  }
+  return {};
+}
+
+}  // namespace fathom

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress_line.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+constexpr int kFewestRows = 5;
+
+void emit(const std::string& bytes) { (void)write_all(STDERR_FILENO, bytes); }
+
+bool raw_mode() {
+  termios settings{};
+  return tcgetattr(STDERR_FILENO, &settings) == 0 && (settings.c_lflag & ICANON) == 0;
+}
+
+winsize terminal_size() {
+  winsize size{};
+  ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+  return size;
+}
+
+}  // namespace
+
+std::string progress_text(const Progress& progress) {
+  const int64_t seconds = progress.elapsed_ns / kNsPerSecond;
+  std::string text = fmt::format("{:02}:{:02}", seconds / 60, seconds % 60);
+  const LiveFigures& figures = progress.figures;
+  if (figures.cpu_cores >= 0) text += fmt::format("  cpu {:.2f} cores", figures.cpu_cores);
+  if (figures.memory_bytes >= 0) {
+    text += " · mem " + format_bytes(figures.memory_bytes);
+    if (figures.peak_memory_bytes > figures.memory_bytes) text += " (peak " + format_bytes(figures.peak_memory_bytes) + ")";
+  }
+  if (figures.read_bytes_per_s >= 0) text += " · read " + format_bytes(figures.read_bytes_per_s) + "/s";
+  if (figures.written_bytes_per_s >= 0) text += " · write " + format_bytes(figures.written_bytes_per_s) + "/s";
+  if (figures.processes >= 0) text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
+  return text + fmt::format(" · {} records, {} dropped", format_count(progress.records), format_count(progress.dropped));
+}
+
+ProgressLine::Mode ProgressLine::mode_for(const std::string& wanted) {
+  if (wanted == "never") return Mode::kOff;
+  const char* terminal = getenv("TERM");
+  const bool capable = isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb" &&
+                       terminal_size().ws_row >= kFewestRows;
+  if (capable) return Mode::kTerminal;
+  return wanted == "always" ? Mode::kPlain : Mode::kOff;
+}
+
+void ProgressLine::show(const Progress& progress) {
+  if (mode_ == Mode::kOff) return;
+  if (mode_ == Mode::kPlain) return emit("fathom: " + progress_text(progress) + "\n");
+  if (raw_mode()) return clear();
+  draw(progress_text(progress));
+}
+
+void ProgressLine::draw(const std::string& text) {
+  const winsize size = terminal_size();
+  if (size.ws_row < kFewestRows) return clear();
+  if (rows_ != size.ws_row) {
+    clear();
+    rows_ = size.ws_row;
+    // One row of room, the region above it, and the cursor back where it was.
+    emit(fmt::format("\n\x1b" "7\x1b[1;{}r\x1b" "8\x1b[1A", rows_ - 1));
+  }
+  emit(fmt::format("\x1b" "7\x1b[{};1H\x1b[2K\x1b[2m{}\x1b[0m\x1b" "8", rows_, fit("  " + text, size.ws_col)));
+}
+
+void ProgressLine::clear() {
+  if (rows_ == 0) return;
+  emit(fmt::format("\x1b" "7\x1b[r\x1b[{};1H\x1b[2K\x1b" "8", rows_));
+  rows_ = 0;
+}
+
+}  // namespace fathom

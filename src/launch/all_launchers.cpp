@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "launch/launcher.h"
+#include "launch/process_launcher.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::array kLaunchers = {
+    LauncherInfo{"process", "a program with its children, in its own process group and cgroup", launch_process},
+};
+
+}  // namespace
+
+std::span<const LauncherInfo> all_launchers() { return kLaunchers; }
+
+const LauncherInfo* find_launcher(std::string_view name) {
+  for (const LauncherInfo& launcher : kLaunchers) {
+    if (name == launcher.name) return &launcher;
+  }
+  return nullptr;
+}
+
+}  // namespace fathom

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cgroup of the run's own, on version 2, version 1 and hybrid hosts: a leaf in the unified tree, and leaves
+// in the version-1 memory and cpuacct trees where those are mounted. Figures of a cgroup are exact for its
+// whole tree, whoever reaps whom. Belongs to the recorder's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace fathom {
+
+constexpr std::string_view kCgroupPrefix = "fathom-";
+
+// Where the trees are mounted and where this process stands in them; empty: not there.
+struct CgroupPlaces {
+  std::string unified;  // folder of our own cgroup in the v2 tree
+  std::string memory;   // the same in v1
+  std::string cpuacct;
+
+  static CgroupPlaces parse(std::string_view mountinfo, std::string_view own_cgroups);
+  static Result<CgroupPlaces> find();
+};
+
+class Cgroup {
+ public:
+  // Makes the leaves, named after the label and this process; those that may not be made are left out.
+  // kPermission if there is none at all.
+  static Result<Cgroup> create(const std::string& run_label);
+  static Result<Cgroup> create_in(const CgroupPlaces& places, const std::string& name);
+
+  Status add(int64_t pid) const;
+  // Moves what still runs there back to the parent and removes the leaves.
+  void remove();
+
+  // Folders of the leaves; empty: none.
+  [[nodiscard]] const std::string& unified() const { return unified_; }
+  [[nodiscard]] const std::string& memory() const { return memory_; }
+  [[nodiscard]] const std::string& cpuacct() const { return cpuacct_; }
+
+ private:
+  std::string unified_, memory_, cpuacct_;
+};
+
+// Leaves of runs whose recorder is gone.
+std::vector<std::string> leftover_cgroups();
+// Empties and removes one.
+Status remove_cgroup(const std::string& folder);
+
+}  // namespace fathom

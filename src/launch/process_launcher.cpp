@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/process_launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/fd.h"
+#include "base/install.h"
+#include "wire/spawn.h"
+
+namespace fathom {
+namespace {
+
+Departure departure_of(const fathom_spawn_message& message) {
+  Departure departure;
+  departure.pid = message.pid;
+  departure.is_main = message.is_main != 0;
+  departure.status = message.status;
+  departure.time_ns = message.time_ns;
+  departure.user_ns = message.user_ns;
+  departure.system_ns = message.system_ns;
+  departure.max_rss_bytes = message.max_rss_bytes;
+  departure.minor_faults = message.minor_faults;
+  departure.major_faults = message.major_faults;
+  departure.voluntary_switches = message.voluntary_switches;
+  departure.involuntary_switches = message.involuntary_switches;
+  if (message.has_io != 0) {
+    departure.io = {message.read_chars, message.written_chars, message.disk_read_bytes, message.disk_written_bytes};
+  }
+  return departure;
+}
+
+class ProcessTarget final : public Target {
+ public:
+  ProcessTarget(Fd socket, pid_t spawner, std::string command)
+      : socket_(std::move(socket)), spawner_(spawner), command_(std::move(command)) {}
+  ~ProcessTarget() override { finish(); }
+
+  Status wait_ready(const std::string& run_label) {
+    TRY_ASSIGN(const fathom_spawn_message message, next());
+    if (message.kind != FATHOM_SPAWN_READY) return errno_error("start a process", message.error);
+    pid_ = message.pid;
+    if (auto cgroup = Cgroup::create(run_label); cgroup.ok()) {
+      if (cgroup.value().add(pid_).ok()) cgroup_ = std::move(cgroup).value();
+    }
+    return {};
+  }
+
+  [[nodiscard]] int64_t pid() const override { return pid_; }
+  [[nodiscard]] const Cgroup* cgroup() const override { return cgroup_ ? &*cgroup_ : nullptr; }
+  [[nodiscard]] int event_fd() const override { return socket_.get(); }
+
+  Status go() override {
+    tell(FATHOM_SPAWN_GO);
+    TRY_ASSIGN(const fathom_spawn_message message, next());
+    if (message.kind == FATHOM_SPAWN_STARTED) return {};
+    Error error = errno_error(command_, message.error);
+    if (message.error == ENOENT && command_.find('/') == std::string::npos) {
+      error = Error{Code::kNotFound, command_ + ": command not found", "check the spelling and PATH"};
+    } else if (message.error == EACCES) {
+      error.hint = "is it an executable file? chmod +x " + command_;
+    }
+    return error;
+  }
+
+  std::vector<Departure> departures() override {
+    std::vector<Departure> gone;
+    fathom_spawn_message message{};
+    while (recv(socket_.get(), &message, sizeof message, MSG_DONTWAIT) == sizeof message) {
+      if (message.kind == FATHOM_SPAWN_EXITED) gone.push_back(departure_of(message));
+    }
+    return gone;
+  }
+
+  void signal(int number) override {
+    if (pid_ > 0 && kill(static_cast<pid_t>(-pid_), number) != 0) kill(static_cast<pid_t>(pid_), number);
+  }
+
+  void finish() override {
+    if (spawner_ < 0) return;
+    tell(FATHOM_SPAWN_QUIT);
+    socket_.reset();
+    while (waitpid(spawner_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    spawner_ = -1;
+    if (cgroup_) cgroup_->remove();
+  }
+
+ private:
+  void tell(char word) const { (void)!send(socket_.get(), &word, 1, MSG_NOSIGNAL); }
+
+  Result<fathom_spawn_message> next() const {
+    fathom_spawn_message message{};
+    ssize_t got = 0;
+    do {
+      got = recv(socket_.get(), &message, sizeof message, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got != sizeof message) {
+      return Error{Code::kIo, "fathom-spawn ended early", "reinstall fathom: its lib folder may be incomplete"};
+    }
+    return message;
+  }
+
+  Fd socket_;
+  pid_t spawner_;
+  std::string command_;
+  int64_t pid_ = 0;
+  std::optional<Cgroup> cgroup_;
+};
+
+// Runs in the forked child; only async-signal-safe calls. Returns errno on failure.
+int exec_spawner(const char* spawner, char* const* argv, char* const* environment, const LaunchRequest& request,
+                 int socket) {
+  sigprocmask(SIG_SETMASK, &request.signal_mask, nullptr);
+  if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0) return errno;
+  if (socket == FATHOM_SPAWN_SOCKET_FD) {
+    fcntl(socket, F_SETFD, 0);
+  } else if (dup2(socket, FATHOM_SPAWN_SOCKET_FD) < 0) {
+    return errno;
+  }
+  execve(spawner, argv, environment);
+  return errno;
+}
+
+// The recorder's environment with the request's names set over it.
+std::vector<std::string> merged_environment(const std::vector<std::string>& settings) {
+  std::vector<std::string> merged = settings;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view existing(*entry);
+    const std::string_view name = existing.substr(0, existing.find('=') + 1);
+    bool replaced = false;
+    for (const std::string& setting : settings) replaced = replaced || setting.starts_with(name);
+    if (!replaced) merged.emplace_back(existing);
+  }
+  return merged;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
+  if (request.command.empty() || request.command[0].empty()) {
+    return Error{Code::kInvalid, "no command to run", "fathom run -- COMMAND [ARGS]"};
+  }
+  TRY_ASSIGN(std::string spawner, find_installed("lib/fathom-spawn"));
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno_error("socketpair");
+  Fd ours(ends[0]);
+  Fd theirs(ends[1]);
+  std::vector<std::string> words = request.command;
+  words.insert(words.begin(), "fathom-spawn");
+  std::vector<std::string> environment = merged_environment(request.environment);
+  const std::vector<char*> argv = pointers_to(words);
+  const std::vector<char*> envp = pointers_to(environment);
+  TRY_ASSIGN(auto failure, make_pipe());
+  const pid_t pid = fork();
+  if (pid < 0) return errno_error("fork");
+  if (pid == 0) {
+    const int error = exec_spawner(spawner.c_str(), argv.data(), envp.data(), request, theirs.get());
+    (void)!write(failure.second.get(), &error, sizeof error);
+    _exit(125);
+  }
+  theirs.reset();
+  failure.second.reset();
+  int error = 0;
+  auto target = std::make_unique<ProcessTarget>(std::move(ours), pid, request.command[0]);
+  if (read(failure.first.get(), &error, sizeof error) == sizeof error) {
+    if (!request.cwd.empty()) return errno_error("change to " + request.cwd, error);
+    return errno_error("start " + spawner, error);
+  }
+  TRY(target->wait_ready(request.run_label));
+  return std::unique_ptr<Target>(std::move(target));
+}
+
+}  // namespace fathom

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fathom-spawn: the parent of the target. Static and tiny, because a child starts its peak-memory figure from
+ * its parent's size; the subreaper of the target's tree, so that orphans are reaped here and their figures
+ * kept; the one that hands the terminal to the target and takes it back. It outlives a killed recorder until
+ * the target ends, so that the target never notices. Usage: fathom-spawn COMMAND [ARGS], socket on fd 3. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../wire/spawn.h"
+
+static pid_t main_pid;
+static int main_status;
+static int main_ended;
+static int recorder_gone;
+static int tty_fd = -1; /* open while the terminal is ours to lend */
+
+static int64_t now_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void say(struct fathom_spawn_message* message) {
+  message->time_ns = now_ns();
+  if (send(FATHOM_SPAWN_SOCKET_FD, message, sizeof *message, MSG_NOSIGNAL) < 0) recorder_gone = 1;
+}
+
+static void say_kind(uint32_t kind, int error) {
+  struct fathom_spawn_message message = {.kind = kind, .pid = main_pid, .error = error, .is_main = 1};
+  say(&message);
+}
+
+/* ---- the terminal ---- */
+
+static void lend_terminal(pid_t group) {
+  if (tty_fd >= 0) tcsetpgrp(tty_fd, group);
+}
+
+static void open_terminal(void) {
+  const int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  if (tcgetpgrp(fd) == getpgrp()) {
+    tty_fd = fd;
+  } else {
+    close(fd);
+  }
+}
+
+/* The user pressed Ctrl-Z: stop with the target, as one job, and go on with it. */
+static void stop_together(void) {
+  if (tty_fd < 0) return;
+  lend_terminal(getpgrp());
+  kill(0, SIGSTOP);
+  if (tcgetpgrp(tty_fd) == getpgrp()) lend_terminal(main_pid);
+  kill(-main_pid, SIGCONT);
+}
+
+/* ---- the child ---- */
+
+static void run_child(char** command, const sigset_t* mask, int gate, int failure) {
+  char go;
+  setpgid(0, 0);
+  lend_terminal(getpid());
+  ssize_t got;
+  do {
+    got = read(gate, &go, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) _exit(125); /* the recorder went away before it said go */
+  sigprocmask(SIG_SETMASK, mask, NULL);
+  execvp(command[0], command);
+  const int error = errno;
+  (void)!write(failure, &error, sizeof error);
+  _exit(error == ENOENT ? 127 : 126);
+}
+
+/* ---- the dead ---- */
+
+static int64_t field_of(const char* text, const char* name) {
+  const char* at = strstr(text, name);
+  return at ? strtoll(at + strlen(name), NULL, 10) : 0;
+}
+
+static void read_io(pid_t pid, struct fathom_spawn_message* message) {
+  char path[32] = "/proc/";
+  char digits[12];
+  int length = 0;
+  for (int value = pid; value > 0; value /= 10) digits[length++] = (char)('0' + value % 10);
+  char* at = path + 6;
+  while (length > 0) *at++ = digits[--length];
+  memcpy(at, "/io", 4);
+  char text[512];
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  const ssize_t size = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (size <= 0) return;
+  text[size] = '\0';
+  message->has_io = 1;
+  message->read_chars = field_of(text, "rchar: ");
+  message->written_chars = field_of(text, "wchar: ");
+  message->disk_read_bytes = field_of(text, "\nread_bytes: ");
+  message->disk_written_bytes = field_of(text, "\nwrite_bytes: ");
+  message->cancelled_write_bytes = field_of(text, "cancelled_write_bytes: ");
+}
+
+static int64_t ns_of(struct timeval time) {
+  return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_usec * 1000;
+}
+
+static void bury(pid_t pid) {
+  struct fathom_spawn_message message = {.kind = FATHOM_SPAWN_EXITED, .pid = pid};
+  read_io(pid, &message); /* while it is still a zombie */
+  struct rusage usage;
+  int status = 0;
+  if (wait4(pid, &status, 0, &usage) != pid) return;
+  message.status = status;
+  message.user_ns = ns_of(usage.ru_utime);
+  message.system_ns = ns_of(usage.ru_stime);
+  message.max_rss_bytes = (int64_t)usage.ru_maxrss * 1024;
+  message.minor_faults = usage.ru_minflt;
+  message.major_faults = usage.ru_majflt;
+  message.voluntary_switches = usage.ru_nvcsw;
+  message.involuntary_switches = usage.ru_nivcsw;
+  if (pid == main_pid) {
+    message.is_main = 1;
+    main_ended = 1;
+    main_status = status;
+    lend_terminal(getpgrp());
+  }
+  say(&message);
+}
+
+static void reap(void) {
+  for (;;) {
+    siginfo_t info = {0};
+    const int options = WEXITED | WSTOPPED | WNOHANG | WNOWAIT;
+    if (waitid(P_ALL, 0, &info, options) != 0 || info.si_pid == 0) return;
+    if (info.si_code == CLD_STOPPED || info.si_code == CLD_TRAPPED) {
+      waitid(P_PID, (id_t)info.si_pid, &info, WSTOPPED | WNOHANG);
+      if (info.si_pid == main_pid) stop_together();
+    } else {
+      bury(info.si_pid);
+    }
+  }
+}
+
+/* ---- the loop ---- */
+
+/* Waits for the recorder's word; 0 if it went away. */
+static char hear(void) {
+  char word = 0;
+  ssize_t got;
+  do {
+    got = recv(FATHOM_SPAWN_SOCKET_FD, &word, 1, 0);
+  } while (got < 0 && errno == EINTR);
+  return got == 1 ? word : 0;
+}
+
+static int start(char** command, const sigset_t* mask) {
+  int gate[2];
+  int failure[2];
+  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return -1;
+  main_pid = fork();
+  if (main_pid < 0) return -1;
+  if (main_pid == 0) {
+    close(gate[1]);
+    run_child(command, mask, gate[0], failure[1]);
+  }
+  close(gate[0]);
+  close(failure[1]);
+  setpgid(main_pid, main_pid);
+  say_kind(FATHOM_SPAWN_READY, 0);
+  if (hear() == FATHOM_SPAWN_GO) (void)!write(gate[1], "G", 1);
+  close(gate[1]);
+  int error = 0;
+  const ssize_t got = read(failure[0], &error, sizeof error);
+  close(failure[0]);
+  say_kind(got == sizeof error ? FATHOM_SPAWN_FAILED : FATHOM_SPAWN_STARTED, error);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 125;
+  fcntl(FATHOM_SPAWN_SOCKET_FD, F_SETFD, FD_CLOEXEC);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  open_terminal();
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  const int deaths = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (start(argv + 1, &before) != 0) {
+    say_kind(FATHOM_SPAWN_FAILED, errno);
+    return 125;
+  }
+  for (;;) {
+    reap();
+    if (recorder_gone && main_ended) break;
+    struct pollfd ready[2] = {{deaths, POLLIN, 0}, {recorder_gone ? -1 : FATHOM_SPAWN_SOCKET_FD, POLLIN, 0}};
+    if (poll(ready, 2, -1) < 0 && errno != EINTR) break;
+    struct signalfd_siginfo drained;
+    while (read(deaths, &drained, sizeof drained) > 0) {
+    }
+    if (ready[1].revents != 0) {
+      const char word = hear();
+      if (word == FATHOM_SPAWN_QUIT) break;
+      if (word == 0) recorder_gone = 1;
+    }
+  }
+  return WIFEXITED(main_status) ? WEXITSTATUS(main_status) : 128 + WTERMSIG(main_status);
+}

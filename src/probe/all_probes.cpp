@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "base/text.h"
+#include "probe/probe.h"
+#include "probe/resources/resources_probe.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::array kProbes = {
+    ProbeInfo{"resources", "CPU, memory, disk, network, pressure of the process tree, its cgroup and the host", true,
+              make_resources_probe, examine_resources},
+};
+
+}  // namespace
+
+std::span<const ProbeInfo> all_probes() { return kProbes; }
+
+Result<const ProbeInfo*> find_probe(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const ProbeInfo& probe : kProbes) {
+    if (name == probe.name) return &probe;
+    names.emplace_back(probe.name);
+  }
+  Error error{Code::kNotFound, "no probe is named " + std::string(name), "fathom doctor lists the probes"};
+  if (const auto near = closest_match(name, names)) error.hint = "did you mean " + std::string(*near) + "?";
+  return error;
+}
+
+}  // namespace fathom

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A probe watches a target and emits records. The session calls it from the recorder's thread only: start
+// before the target's first instruction, tick at every interval, departed for processes the launcher reaped,
+// finish when the target has ended. Hot paths count what they lose; report says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "launch/launcher.h"
+#include "record/records.h"
+#include "sink/record_stream.h"
+
+namespace fathom {
+
+struct ProbeSettings {
+  int64_t interval_ns = 0;
+};
+
+// For the progress line. A negative figure is not known.
+struct LiveFigures {
+  double cpu_cores = -1;
+  double memory_bytes = -1;
+  double peak_memory_bytes = -1;
+  double read_bytes_per_s = -1;
+  double written_bytes_per_s = -1;
+  int64_t processes = -1;
+};
+
+struct ProbeReport {
+  std::string rung;      // mechanisms in use
+  std::string settings;  // in effect
+  int64_t seen = 0;
+  int64_t dropped = 0;
+  std::string why;  // what is missing and why
+  int64_t buffer_bytes = 0;
+};
+
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual Status start(const Target& target, RecordStream& out) = 0;
+  virtual void tick(int64_t now_ns) = 0;
+  virtual void departed(const Departure& /*departure*/) {}
+  virtual void finish(int64_t now_ns) = 0;
+  [[nodiscard]] virtual ProbeReport report() const = 0;
+  // What it knows of the whole run, into the run's row.
+  virtual void total(Run& /*run*/) const {}
+  virtual void live(LiveFigures& /*figures*/) const {}
+};
+
+// One step of a probe's ladder on this machine, for doctor.
+struct Rung {
+  enum class State { kWorks, kDegraded, kCannot };
+  std::string name;
+  State state = State::kWorks;
+  std::string why;     // what is missing, for the last two
+  std::string unlock;  // the one command that unlocks it
+};
+
+struct ProbeInfo {
+  const char* name;
+  const char* summary;
+  bool on_by_default;
+  std::unique_ptr<Probe> (*make)(const ProbeSettings& settings);
+  std::vector<Rung> (*examine)();
+};
+
+// The table of probes: one line each in all_probes.cpp.
+std::span<const ProbeInfo> all_probes();
+// By name; kNotFound with a suggestion.
+Result<const ProbeInfo*> find_probe(std::string_view name);
+
+}  // namespace fathom

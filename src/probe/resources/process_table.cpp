@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/resources/process_table.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+void add_to(Maybe& sum, const Maybe& more) {
+  if (more) sum = sum.value_or(0) + *more;
+}
+
+void raise_to(Maybe& peak, const Maybe& more) {
+  if (more) peak = std::max(peak.value_or(0), *more);
+}
+
+Maybe first_of(const Maybe& better, const Maybe& other) { return better ? better : other; }
+
+// Splits an exact sum as two parts that were measured less exactly.
+void split_cpu(const TaskUsage& exact, const TaskUsage& shares, Process& row) {
+  row.user_ns = first_of(exact.user_ns, shares.user_ns);
+  row.system_ns = first_of(exact.system_ns, shares.system_ns);
+  if (exact.user_ns || !exact.cpu_ns) return;
+  const int64_t user = shares.user_ns.value_or(0);
+  const int64_t system = shares.system_ns.value_or(0);
+  if (user + system == 0) {  // never looked at: all of it is user time as far as anyone can tell
+    row.user_ns = *exact.cpu_ns;
+    row.system_ns.reset();
+    return;
+  }
+  row.user_ns = static_cast<int64_t>(static_cast<double>(*exact.cpu_ns) * static_cast<double>(user) /
+                                     static_cast<double>(user + system));
+  row.system_ns = *exact.cpu_ns - *row.user_ns;
+}
+
+std::string quoted_arguments(std::string_view separated_by_nul) {
+  std::vector<std::string> words;
+  while (!separated_by_nul.empty()) {
+    const size_t end = separated_by_nul.find('\0');
+    words.emplace_back(separated_by_nul.substr(0, end));
+    if (end == std::string_view::npos) break;
+    separated_by_nul.remove_prefix(end + 1);
+  }
+  return shell_quote(words);
+}
+
+void set_exit(Process& row, int wait_status) {
+  if (WIFEXITED(wait_status)) row.exit_status = WEXITSTATUS(wait_status);
+  if (WIFSIGNALED(wait_status)) row.exit_signal = WTERMSIG(wait_status);
+}
+
+}  // namespace
+
+void add_usage(TaskUsage& sum, const TaskUsage& more) {
+  add_to(sum.user_ns, more.user_ns);
+  add_to(sum.system_ns, more.system_ns);
+  add_to(sum.cpu_ns, more.cpu_ns);
+  add_to(sum.wait_ns, more.wait_ns);
+  raise_to(sum.peak_rss_bytes, more.peak_rss_bytes);
+  add_to(sum.minor_faults, more.minor_faults);
+  add_to(sum.major_faults, more.major_faults);
+  add_to(sum.read_chars, more.read_chars);
+  add_to(sum.written_chars, more.written_chars);
+  add_to(sum.disk_read_bytes, more.disk_read_bytes);
+  add_to(sum.disk_written_bytes, more.disk_written_bytes);
+  add_to(sum.voluntary_switches, more.voluntary_switches);
+  add_to(sum.involuntary_switches, more.involuntary_switches);
+}
+
+ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns) : out_(out), root_pid_(root_pid) {
+  add(root_pid, std::nullopt, start_ns, StringId::kNone);
+}
+
+ProcessTable::Entry* ProcessTable::find(int64_t pid) {
+  const auto found = entries_.find(pid);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+void ProcessTable::touch(Entry& entry) {
+  if (!entry.changed) changed_.push_back(entry.row.pid);
+  entry.changed = true;
+}
+
+ProcessTable::Entry& ProcessTable::add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name) {
+  if (Entry* before = find(pid); before != nullptr) {  // the pid was reused
+    if (before->alive) end(*before, time_ns);
+    close(pid);
+  }
+  Entry& entry = entries_[pid];
+  entry.row.pid = pid;
+  entry.row.ppid = ppid;
+  entry.row.name = name;
+  entry.row.start_ns = time_ns;
+  ++live_count_;
+  ++process_count_;
+  touch(entry);
+  add_thread(entry, pid, time_ns, name);
+  return entry;
+}
+
+void ProcessTable::add_thread(Entry& entry, int64_t tid, int64_t time_ns, StringId name) {
+  Thread thread;
+  thread.pid = entry.row.pid;
+  thread.tid = tid;
+  thread.name = name;
+  thread.start_ns = time_ns;
+  if (!entry.live_threads.emplace(tid, thread).second) return;
+  changed_threads_.push_back(thread);
+  ++thread_count_;
+  ++live_threads_;
+}
+
+void ProcessTable::on_task(const TaskEvent& event) {
+  if (event.kind == TaskEvent::Kind::kFork) return on_fork(event);
+  Entry* entry = find(event.pid);
+  if (entry == nullptr) return;
+  if (event.kind == TaskEvent::Kind::kExec) on_exec(*entry, event);
+  if (event.kind == TaskEvent::Kind::kRename) on_rename(*entry, event);
+  if (event.kind == TaskEvent::Kind::kExit) on_exit(*entry, event);
+}
+
+void ProcessTable::on_fork(const TaskEvent& event) {
+  StringId name = out_.string(event.name);
+  if (event.pid != event.tid) {
+    if (Entry* entry = find(event.pid); entry != nullptr) {
+      add_thread(*entry, event.tid, event.time_ns, name == StringId::kNone ? entry->row.name : name);
+    }
+    return;
+  }
+  if (Entry* parent = find(event.ppid); parent != nullptr) {
+    parent->has_children = true;
+    if (name == StringId::kNone) name = parent->row.name;
+  }
+  add(event.pid, event.ppid, event.time_ns, name);
+}
+
+void ProcessTable::on_exec(Entry& entry, const TaskEvent& event) {
+  if (!event.name.empty()) entry.row.name = out_.string(event.name);
+  if (!event.exe.empty()) entry.row.exe = out_.string(event.exe);
+  if (!event.args.empty()) entry.row.args = out_.string(quoted_arguments(event.args));
+  if (const auto main = entry.live_threads.find(entry.row.pid); main != entry.live_threads.end()) {
+    main->second.name = entry.row.name;
+    changed_threads_.push_back(main->second);
+  }
+  touch(entry);
+}
+
+void ProcessTable::on_rename(Entry& entry, const TaskEvent& event) {
+  const StringId name = out_.string(event.name);
+  if (event.tid == entry.row.pid) entry.row.name = name;
+  if (const auto thread = entry.live_threads.find(event.tid); thread != entry.live_threads.end()) {
+    thread->second.name = name;
+    changed_threads_.push_back(thread->second);
+  }
+  touch(entry);
+}
+
+void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
+  const auto thread = entry.live_threads.find(event.tid);
+  if (thread == entry.live_threads.end()) return;
+  Thread row = thread->second;
+  row.end_ns = event.time_ns;
+  if (event.usage != nullptr) {
+    row.user_ns = first_of(event.usage->user_ns, event.usage->cpu_ns);
+    row.system_ns = event.usage->system_ns;
+    add_usage(entry.ended, *event.usage);
+    entry.told_at_exit = entry.told_at_exit || event.usage->written_chars.has_value();
+  }
+  changed_threads_.push_back(row);
+  entry.live_threads.erase(thread);
+  --live_threads_;
+  if (event.exit_code && (event.tid == entry.row.pid || !entry.row.exit_status)) {
+    set_exit(entry.row, static_cast<int>(*event.exit_code));
+  }
+  if (entry.live_threads.empty()) end(entry, event.time_ns);
+}
+
+void ProcessTable::end(Entry& entry, int64_t time_ns) {
+  live_threads_ -= static_cast<int64_t>(entry.live_threads.size());
+  for (auto& [tid, thread] : entry.live_threads) {
+    thread.end_ns = time_ns;
+    changed_threads_.push_back(thread);
+  }
+  entry.live_threads.clear();
+  entry.row.end_ns = time_ns;
+  entry.alive = false;
+  touch(entry);
+  ended_.push_back(entry.row.pid);
+  --live_count_;
+}
+
+void ProcessTable::polled(int64_t pid, const TaskUsage& own) {
+  Entry* entry = find(pid);
+  if (entry == nullptr || !entry->alive) return;
+  Maybe peak = entry->last_look.peak_rss_bytes;
+  raise_to(peak, own.peak_rss_bytes);
+  entry->last_look = own;
+  entry->last_look.peak_rss_bytes = peak;
+}
+
+void ProcessTable::departed(const Departure& departure) {
+  Entry* entry = find(departure.pid);
+  if (entry == nullptr) return;
+  set_exit(entry->row, departure.status);
+  if (entry->alive) end(*entry, departure.time_ns);
+  touch(*entry);
+  if (entry->has_children) {
+    // The largest of itself and its children: its own unless a child was seen to be larger.
+    int64_t largest_child = closed_sum_.peak_rss_bytes.value_or(0);
+    for (const auto& [pid, other] : entries_) {
+      if (&other != entry) largest_child = std::max(largest_child, other.last_look.peak_rss_bytes.value_or(0));
+    }
+    if (departure.max_rss_bytes > largest_child) raise_to(entry->last_look.peak_rss_bytes, departure.max_rss_bytes);
+    return;
+  }
+  TaskUsage& look = entry->last_look;
+  look.user_ns = departure.user_ns;
+  look.system_ns = departure.system_ns;
+  look.peak_rss_bytes = departure.max_rss_bytes;
+  look.minor_faults = departure.minor_faults;
+  look.major_faults = departure.major_faults;
+  look.voluntary_switches = departure.voluntary_switches;
+  look.involuntary_switches = departure.involuntary_switches;
+  if (departure.io) {
+    look.read_chars = departure.io->read_chars;
+    look.written_chars = departure.io->written_chars;
+    look.disk_read_bytes = departure.io->disk_read_bytes;
+    look.disk_written_bytes = departure.io->disk_written_bytes;
+  }
+  if (!entry->told_at_exit) entry->row.accounting = out_.string("wait");
+}
+
+// Figures told at exit are best; what they lack comes from the last look. For a live process, and for one that
+// only told its CPU time, the last look is all there is.
+void ProcessTable::fill(Entry& entry) {
+  Process& row = entry.row;
+  const TaskUsage none;
+  const TaskUsage& told = entry.alive ? none : entry.ended;
+  const TaskUsage& look = entry.last_look;
+  split_cpu(told, look, row);
+  row.wait_ns = first_of(told.wait_ns, look.wait_ns);
+  row.peak_rss_bytes = first_of(told.peak_rss_bytes, look.peak_rss_bytes);
+  row.minor_faults = first_of(told.minor_faults, look.minor_faults);
+  row.major_faults = first_of(told.major_faults, look.major_faults);
+  row.read_chars = first_of(told.read_chars, look.read_chars);
+  row.written_chars = first_of(told.written_chars, look.written_chars);
+  row.disk_read_bytes = first_of(told.disk_read_bytes, look.disk_read_bytes);
+  row.disk_written_bytes = first_of(told.disk_written_bytes, look.disk_written_bytes);
+  row.voluntary_switches = first_of(told.voluntary_switches, look.voluntary_switches);
+  row.involuntary_switches = first_of(told.involuntary_switches, look.involuntary_switches);
+  if (entry.told_at_exit) {
+    row.accounting = out_.string("exit");
+  } else if (row.accounting == StringId::kNone) {
+    row.accounting = out_.string("polled");
+  }
+}
+
+void ProcessTable::write_changes() {
+  for (const Thread& thread : changed_threads_) out_.add(thread);
+  changed_threads_.clear();
+  for (const int64_t pid : std::exchange(changed_, {})) {
+    Entry* entry = find(pid);
+    if (entry == nullptr || !entry->changed) continue;
+    entry->changed = false;
+    fill(*entry);
+    out_.add(entry->row);
+  }
+  for (const int64_t pid : std::exchange(ended_before_, std::exchange(ended_, {}))) {
+    const Entry* entry = find(pid);
+    if (entry != nullptr && !entry->alive && pid != root_pid_) close(pid);
+  }
+}
+
+namespace {
+TaskUsage usage_of(const Process& row) {
+  TaskUsage usage;
+  usage.user_ns = row.user_ns;
+  usage.system_ns = row.system_ns;
+  usage.wait_ns = row.wait_ns;
+  usage.peak_rss_bytes = row.peak_rss_bytes;
+  usage.minor_faults = row.minor_faults;
+  usage.major_faults = row.major_faults;
+  usage.read_chars = row.read_chars;
+  usage.written_chars = row.written_chars;
+  usage.disk_read_bytes = row.disk_read_bytes;
+  usage.disk_written_bytes = row.disk_written_bytes;
+  usage.voluntary_switches = row.voluntary_switches;
+  usage.involuntary_switches = row.involuntary_switches;
+  return usage;
+}
+}  // namespace
+
+void ProcessTable::close(int64_t pid) {
+  Entry& entry = entries_.at(pid);
+  fill(entry);
+  if (entry.changed) out_.add(entry.row);
+  add_usage(closed_sum_, usage_of(entry.row));
+  exact_ = exact_ && entry.told_at_exit;
+  entries_.erase(pid);
+}
+
+std::vector<int64_t> ProcessTable::live() const {
+  std::vector<int64_t> pids;
+  for (const auto& [pid, entry] : entries_) {
+    if (entry.alive) pids.push_back(pid);
+  }
+  return pids;
+}
+
+TaskUsage ProcessTable::sum() {
+  TaskUsage sum = closed_sum_;
+  for (auto& [pid, entry] : entries_) {
+    fill(entry);
+    exact_ = exact_ && (entry.alive || entry.told_at_exit);
+    add_usage(sum, usage_of(entry.row));
+  }
+  return sum;
+}
+
+}  // namespace fathom

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process tree as it is known: one row per process and thread that ever was, put together from task
+// events, polls of /proc and the launcher's departures, and journalled again whenever more is known. Belongs
+// to the recorder's thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "launch/launcher.h"
+#include "probe/resources/task_source.h"
+#include "record/records.h"
+#include "sink/record_stream.h"
+
+namespace fathom {
+
+// Adds what is present in `more`; what is absent on both sides stays absent. Peaks take the larger.
+void add_usage(TaskUsage& sum, const TaskUsage& more);
+
+class ProcessTable final : public TaskListener {
+ public:
+  ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns);
+
+  void on_task(const TaskEvent& event) override;
+  // The latest look at a live process as a whole. Figures of children it has waited for are not in `own`.
+  void polled(int64_t pid, const TaskUsage& own);
+  void departed(const Departure& departure);
+  // Journals every row that changed since the last call.
+  void write_changes();
+
+  [[nodiscard]] std::vector<int64_t> live() const;
+  [[nodiscard]] int64_t live_count() const { return live_count_; }
+  [[nodiscard]] int64_t process_count() const { return process_count_; }
+  [[nodiscard]] int64_t thread_count() const { return thread_count_; }
+  [[nodiscard]] int64_t live_thread_count() const { return live_threads_; }
+  // Sums over all processes; absent figures count as nothing, and are absent if every process lacks them.
+  [[nodiscard]] TaskUsage sum();
+  // Whether every process whose row is closed told its figures itself.
+  [[nodiscard]] bool exact() const { return exact_; }
+
+ private:
+  struct Entry {
+    Process row;
+    std::map<int64_t, Thread> live_threads;
+    TaskUsage ended;     // sum of the threads that have ended
+    TaskUsage last_look;
+    bool told_at_exit = false;  // `ended` holds memory and I/O, not CPU time alone
+    bool alive = true;
+    bool has_children = false;
+    bool changed = false;
+  };
+
+  void on_fork(const TaskEvent& event);
+  void on_exec(Entry& entry, const TaskEvent& event);
+  void on_rename(Entry& entry, const TaskEvent& event);
+  void on_exit(Entry& entry, const TaskEvent& event);
+  void end(Entry& entry, int64_t time_ns);
+  void touch(Entry& entry);
+  // Writes the row of an ended process for good and forgets it: a run may have millions.
+  void close(int64_t pid);
+  Entry* find(int64_t pid);
+  Entry& add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name);
+  void add_thread(Entry& entry, int64_t tid, int64_t time_ns, StringId name);
+  void fill(Entry& entry);
+
+  RecordStream& out_;
+  int64_t root_pid_;
+  std::unordered_map<int64_t, Entry> entries_;  // by pid: live ones, and those that ended a moment ago
+  std::vector<int64_t> changed_;                // pids
+  std::vector<int64_t> ended_, ended_before_;   // pids, since the last two calls of write_changes
+  std::vector<Thread> changed_threads_;
+  TaskUsage closed_sum_;
+  bool exact_ = true;
+  int64_t live_count_ = 0, process_count_ = 0, thread_count_ = 0, live_threads_ = 0;
+};
+
+}  // namespace fathom

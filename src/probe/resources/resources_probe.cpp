@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/resources/resources_probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "probe/resources/cgroup_reader.h"
+#include "probe/resources/gauge_writer.h"
+#include "probe/resources/host_reader.h"
+#include "probe/resources/process_table.h"
+#include "probe/resources/task_source.h"
+#include "probe/resources/tree_poll.h"
+
+namespace fathom {
+namespace {
+
+constexpr int64_t kSlowEvery = kNsPerSecond;  // host figures and the costlier ones of the tree
+constexpr int64_t kCostFactor = 300;          // looking takes at most a 300th of the time
+
+class ResourcesProbe final : public Probe {
+ public:
+  explicit ResourcesProbe(const ProbeSettings& settings) : settings_(settings) {}
+
+  Status start(const Target& target, RecordStream& out) override {
+    target_ = &target;
+    out_ = &out;
+    TRY(watch_tree());
+    const bool told_at_exit = std::string_view(source_->name()) == "bpf";
+    poll_ = std::make_unique<TreePoll>(!told_at_exit);
+    table_ = std::make_unique<ProcessTable>(out, target.pid(), monotonic_ns());
+    look(monotonic_ns(), true);
+    return {};
+  }
+
+  void tick(int64_t now_ns) override {
+    if (now_ns < not_before_ns_) return;
+    const bool slow = now_ns >= next_slow_ns_;
+    if (slow) next_slow_ns_ = now_ns + kSlowEvery;
+    look(now_ns, slow);
+    const int64_t cost_ns = monotonic_ns() - now_ns;
+    not_before_ns_ = cost_ns * kCostFactor > settings_.interval_ns ? now_ns + cost_ns * kCostFactor : 0;
+  }
+
+  void departed(const Departure& departure) override {
+    source_->drain(*table_);
+    poll_->departed(departure);
+    table_->departed(departure);
+  }
+
+  void finish(int64_t now_ns) override {
+    look(now_ns, true);
+    look_back();
+  }
+
+  [[nodiscard]] ProbeReport report() const override {
+    ProbeReport report;
+    report.rung = std::string("tree: ") + source_->name() + ", cgroup: " + (target_->cgroup() != nullptr ? "own" : "none") +
+                  ", host: proc";
+    report.settings = "interval " + format_duration_ns(settings_.interval_ns);
+    report.seen = source_->seen() + looks_;
+    report.dropped = source_->dropped();
+    report.why = why_;
+    report.buffer_bytes = source_->buffer_bytes();
+    return report;
+  }
+
+  void total(Run& run) const override;
+
+  void live(LiveFigures& figures) const override {
+    figures.cpu_cores = cpu_cores_;
+    figures.memory_bytes = static_cast<double>(poll_->figures().rss_bytes);
+    figures.peak_memory_bytes = static_cast<double>(peak_rss_bytes_);
+    figures.read_bytes_per_s = read_per_s_;
+    figures.written_bytes_per_s = written_per_s_;
+    figures.processes = table_->live_count();
+  }
+
+ private:
+  // The best rung that works; what the better ones lack is kept for the report.
+  Status watch_tree() {
+    struct RungTry {
+      const char* name;
+      Result<std::unique_ptr<TaskSource>> (*watch)(int64_t root);
+      const char* loss;
+    };
+    static constexpr std::array kLadder = {
+        RungTry{"bpf", watch_tasks_by_bpf, "figures of a process that ends are those of the last look or of its parent"},
+        RungTry{"perf", watch_tasks_by_perf, "children that live shorter than a look are not listed"},
+        RungTry{"proc", watch_tasks_by_proc, ""},
+    };
+    for (const RungTry& rung : kLadder) {
+      auto source = rung.watch(target_->pid());
+      if (source.ok()) {
+        source_ = std::move(source).value();
+        return {};
+      }
+      if (!why_.empty()) why_ += "; ";
+      why_ += std::string(rung.loss) + " (" + rung.name + ": " + source.error().message + ")";
+    }
+    return Error{Code::kUnsupported, "the process tree cannot be watched: " + why_};
+  }
+
+  void look(int64_t now_ns, bool slow) {
+    ++looks_;
+    source_->drain(*table_);
+    const TreeFigures before = poll_->figures();
+    const TreeFigures& tree = poll_->look(*table_, slow);
+    table_->write_changes();
+    note_rates(now_ns, before, tree);
+    write_tree(now_ns, tree);
+    if (target_->cgroup() != nullptr) write_cgroup(now_ns);
+    if (slow) {
+      GaugeWriter host(*out_, "host", now_ns);
+      write_host_gauges(host);
+    }
+  }
+
+  // After the end: the last events, and a last journal of every row.
+  void look_back() {
+    source_->drain(*table_);
+    table_->write_changes();
+  }
+
+  void note_rates(int64_t now_ns, const TreeFigures& before, const TreeFigures& now) {
+    peak_rss_bytes_ = std::max(peak_rss_bytes_, now.rss_bytes);
+    const auto elapsed = static_cast<double>(now_ns - last_look_ns_);
+    if (last_look_ns_ > 0 && elapsed > 0) {
+      const auto rate = [elapsed](int64_t from, int64_t to) { return static_cast<double>(to - from) / elapsed; };
+      cpu_cores_ = rate(before.user_ns + before.system_ns, now.user_ns + now.system_ns);
+      read_per_s_ = rate(before.read_chars.value_or(0), now.read_chars.value_or(0)) * 1e9;
+      written_per_s_ = rate(before.written_chars.value_or(0), now.written_chars.value_or(0)) * 1e9;
+    }
+    last_look_ns_ = now_ns;
+  }
+
+  void write_tree(int64_t now_ns, const TreeFigures& tree) {
+    GaugeWriter gauges(*out_, "tree", now_ns);
+    gauges.put("cpu_user_total", "ns", tree.user_ns);
+    gauges.put("cpu_system_total", "ns", tree.system_ns);
+    gauges.put("rss", "bytes", tree.rss_bytes);
+    gauges.put("pss", "bytes", tree.pss_bytes);
+    gauges.put("processes", "count", table_->live_count());
+    gauges.put("threads", "count", tree.threads);
+    gauges.put("fds", "count", tree.fds);
+    gauges.put("minor_faults_total", "count", tree.minor_faults);
+    gauges.put("major_faults_total", "count", tree.major_faults);
+    gauges.put("read_chars_total", "bytes", tree.read_chars);
+    gauges.put("written_chars_total", "bytes", tree.written_chars);
+    gauges.put("disk_read_total", "bytes", tree.disk_read_bytes);
+    gauges.put("disk_written_total", "bytes", tree.disk_written_bytes);
+  }
+
+  void write_cgroup(int64_t now_ns) {
+    cgroup_ = read_cgroup(*target_->cgroup());
+    GaugeWriter gauges(*out_, "cgroup", now_ns);
+    gauges.put("cpu_user_total", "ns", cgroup_.user_ns);
+    gauges.put("cpu_system_total", "ns", cgroup_.system_ns);
+    gauges.put("cpu_throttled_total", "ns", cgroup_.throttled_ns);
+    gauges.put("memory", "bytes", cgroup_.memory_bytes);
+    gauges.put("memory_peak", "bytes", cgroup_.peak_memory_bytes);
+    gauges.put("oom_kills_total", "count", cgroup_.oom_kills);
+    gauges.put("disk_read_total", "bytes", cgroup_.read_bytes);
+    gauges.put("disk_written_total", "bytes", cgroup_.written_bytes);
+    gauges.put("pids", "count", cgroup_.pids);
+    gauges.put("pressure_cpu_some_total", "ns", cgroup_.cpu_pressure_ns);
+    gauges.put("pressure_io_some_total", "ns", cgroup_.io_pressure_ns);
+    gauges.put("pressure_memory_some_total", "ns", cgroup_.memory_pressure_ns);
+  }
+
+  ProbeSettings settings_;
+  const Target* target_ = nullptr;
+  RecordStream* out_ = nullptr;
+  std::unique_ptr<TaskSource> source_;
+  std::unique_ptr<ProcessTable> table_;
+  std::unique_ptr<TreePoll> poll_;
+  CgroupFigures cgroup_;
+  std::string why_;
+  int64_t looks_ = 0, next_slow_ns_ = 0, not_before_ns_ = 0, last_look_ns_ = 0, peak_rss_bytes_ = 0;
+  double cpu_cores_ = -1, read_per_s_ = -1, written_per_s_ = -1;
+};
+
+// Totals of the run. CPU time: the cgroup's, which misses nothing; else the kernel's sums at wait. I/O and
+// faults: what every process told as it ended; else the sums at wait, which miss children nobody waited for.
+void ResourcesProbe::total(Run& run) const {
+  const TaskUsage told = table_->sum();
+  const TreeFigures& tree = poll_->figures();
+  run.user_ns = cgroup_.user_ns ? cgroup_.user_ns : Maybe(tree.user_ns);
+  run.system_ns = cgroup_.system_ns ? cgroup_.system_ns : Maybe(tree.system_ns);
+  run.wait_ns = told.wait_ns;
+  run.peak_rss_bytes = told.peak_rss_bytes;
+  run.cgroup_peak_bytes = cgroup_.peak_memory_bytes;
+  const bool exact = table_->exact();
+  run.minor_faults = exact ? told.minor_faults : Maybe(tree.minor_faults);
+  run.major_faults = exact ? told.major_faults : Maybe(tree.major_faults);
+  run.read_chars = exact ? told.read_chars : tree.read_chars;
+  run.written_chars = exact ? told.written_chars : tree.written_chars;
+  run.disk_read_bytes = exact ? told.disk_read_bytes : tree.disk_read_bytes;
+  run.disk_written_bytes = exact ? told.disk_written_bytes : tree.disk_written_bytes;
+  run.voluntary_switches = told.voluntary_switches;
+  run.involuntary_switches = told.involuntary_switches;
+  run.processes = table_->process_count();
+  run.threads = table_->thread_count();
+  run.left_running = table_->live_count();
+}
+
+}  // namespace
+
+std::unique_ptr<Probe> make_resources_probe(const ProbeSettings& settings) {
+  return std::make_unique<ResourcesProbe>(settings);
+}
+
+}  // namespace fathom

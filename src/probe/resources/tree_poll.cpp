@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/resources/tree_poll.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/clock.h"
+
+namespace fathom {
+namespace {
+
+constexpr int64_t kPssCostFactor = 1000;  // proportional memory may take a thousandth of the time
+constexpr size_t kMaxThreadsRead = 64;
+
+void add_to(Maybe& sum, int64_t more) { sum = sum.value_or(0) + more; }
+
+void raise(int64_t& total, int64_t now) { total = std::max(total, now); }
+void raise(Maybe& total, const Maybe& now) {
+  if (now) total = std::max(total.value_or(0), *now);
+}
+
+void add_io(TreeFigures& sum, const ProcIo& io) {
+  add_to(sum.read_chars, io.read_chars);
+  add_to(sum.written_chars, io.written_chars);
+  add_to(sum.disk_read_bytes, io.disk_read_bytes);
+  add_to(sum.disk_written_bytes, io.disk_written_bytes);
+}
+
+void add(ProcIo& sum, const ProcIo& more) {
+  sum.read_chars += more.read_chars;
+  sum.written_chars += more.written_chars;
+  sum.disk_read_bytes += more.disk_read_bytes;
+  sum.disk_written_bytes += more.disk_written_bytes;
+}
+
+// Runnable but waiting for a core, over the threads that live now.
+Maybe waiting_ns(const std::string& folder) {
+  const auto threads = list_ids(folder + "/task");
+  if (!threads.ok() || threads.value().size() > kMaxThreadsRead) return std::nullopt;
+  Maybe sum;
+  for (const int64_t tid : threads.value()) {
+    const auto stat = read_proc_schedstat(folder + "/task/" + std::to_string(tid));
+    if (stat.ok()) add_to(sum, stat.value().wait_ns);
+  }
+  return sum;
+}
+
+}  // namespace
+
+const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough) {
+  TreeFigures sum = departed_;
+  sum.rss_bytes = 0;
+  for (auto& [pid, seen] : seen_) seen.alive = false;
+  const int64_t now_ns = monotonic_ns();
+  const bool want_pss = thorough && now_ns >= pss_not_before_ns_;
+  if (want_pss) sum.pss_bytes = 0;
+  for (const int64_t pid : table.live()) look_at(pid, table, thorough, sum);
+  if (want_pss) pss_not_before_ns_ = now_ns + (monotonic_ns() - now_ns) * kPssCostFactor;
+  forget_the_dead();
+  raise(sum);
+  return figures_;
+}
+
+void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum) {
+  const std::string folder = proc_folder(pid);
+  const auto stat = read_proc_stat(folder);
+  if (!stat.ok()) return;
+  const ProcStat& now = stat.value();
+  Seen& seen = seen_[pid];
+  seen.alive = true;
+  seen.ppid = now.ppid;
+  sum.rss_bytes += now.rss_bytes;
+  sum.threads += now.threads;
+  sum.user_ns += now.user_ns + now.child_user_ns;
+  sum.system_ns += now.system_ns + now.child_system_ns;
+  sum.minor_faults += now.minor_faults + now.child_minor_faults;
+  sum.major_faults += now.major_faults + now.child_major_faults;
+  TaskUsage own;
+  own.user_ns = now.user_ns;
+  own.system_ns = now.system_ns;
+  own.minor_faults = now.minor_faults;
+  own.major_faults = now.major_faults;
+  own.peak_rss_bytes = now.rss_bytes;
+  if (const auto io = read_proc_io(folder); io.ok()) {
+    seen.io = io.value();
+    add_io(sum, seen.io);
+    own.read_chars = std::max<int64_t>(0, seen.io.read_chars - seen.children_io.read_chars);
+    own.written_chars = std::max<int64_t>(0, seen.io.written_chars - seen.children_io.written_chars);
+    own.disk_read_bytes = std::max<int64_t>(0, seen.io.disk_read_bytes - seen.children_io.disk_read_bytes);
+    own.disk_written_bytes = std::max<int64_t>(0, seen.io.disk_written_bytes - seen.children_io.disk_written_bytes);
+  }
+  if (thorough || want_peaks_) look_thoroughly(folder, own, sum);
+  table.polled(pid, own);
+}
+
+void TreePoll::look_thoroughly(const std::string& folder, TaskUsage& own, TreeFigures& sum) {
+  if (const auto status = read_proc_status(folder); status.ok()) {
+    if (status.value().peak_rss_bytes) own.peak_rss_bytes = status.value().peak_rss_bytes;
+    own.voluntary_switches = status.value().voluntary_switches;
+    own.involuntary_switches = status.value().involuntary_switches;
+  }
+  own.wait_ns = waiting_ns(folder);
+  if (const auto fds = count_fds(folder); fds.ok()) add_to(sum.fds, fds.value());
+  if (!sum.pss_bytes) return;
+  if (const auto memory = read_proc_smaps_rollup(folder); memory.ok()) add_to(sum.pss_bytes, memory.value().pss_bytes);
+}
+
+// A child that is gone was waited for by its parent, whose figures now include it.
+void TreePoll::forget_the_dead() {
+  for (auto entry = seen_.begin(); entry != seen_.end();) {
+    if (entry->second.alive) {
+      ++entry;
+      continue;
+    }
+    if (const auto parent = seen_.find(entry->second.ppid); parent != seen_.end()) {
+      add(parent->second.children_io, entry->second.io);
+    }
+    entry = seen_.erase(entry);
+  }
+}
+
+void TreePoll::raise(const TreeFigures& sum) {
+  figures_.rss_bytes = sum.rss_bytes;
+  figures_.threads = sum.threads;
+  figures_.pss_bytes = sum.pss_bytes;
+  figures_.fds = sum.fds;
+  fathom::raise(figures_.user_ns, sum.user_ns);
+  fathom::raise(figures_.system_ns, sum.system_ns);
+  fathom::raise(figures_.minor_faults, sum.minor_faults);
+  fathom::raise(figures_.major_faults, sum.major_faults);
+  fathom::raise(figures_.read_chars, sum.read_chars);
+  fathom::raise(figures_.written_chars, sum.written_chars);
+  fathom::raise(figures_.disk_read_bytes, sum.disk_read_bytes);
+  fathom::raise(figures_.disk_written_bytes, sum.disk_written_bytes);
+}
+
+void TreePoll::departed(const Departure& departure) {
+  departed_.user_ns += departure.user_ns;
+  departed_.system_ns += departure.system_ns;
+  departed_.minor_faults += departure.minor_faults;
+  departed_.major_faults += departure.major_faults;
+  seen_.erase(departure.pid);
+  if (!departure.io) return;
+  ProcIo io;
+  io.read_chars = departure.io->read_chars;
+  io.written_chars = departure.io->written_chars;
+  io.disk_read_bytes = departure.io->disk_read_bytes;
+  io.disk_written_bytes = departure.io->disk_written_bytes;
+  add_io(departed_, io);
+}
+
+}  // namespace fathom

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks at every live process of the tree through /proc, and adds up the tree. A process's own figures in
+// /proc include the children it has waited for (I/O always, CPU time as separate fields), which is what makes
+// the tree's sum exact and a single process's share a subtraction. Belongs to the recorder's thread.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "base/proc.h"
+#include "launch/launcher.h"
+#include "probe/resources/process_table.h"
+
+namespace fathom {
+
+struct TreeFigures {
+  int64_t rss_bytes = 0;
+  Maybe pss_bytes, fds;
+  int64_t threads = 0;
+  // Since the start, of all that is and was; never falling.
+  int64_t user_ns = 0, system_ns = 0, minor_faults = 0, major_faults = 0;
+  Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
+};
+
+class TreePoll {
+ public:
+  explicit TreePoll(bool want_peaks) : want_peaks_(want_peaks) {}
+
+  // `thorough` also reads what costs more: peaks, waiting times, open files and proportional memory.
+  const TreeFigures& look(ProcessTable& table, bool thorough);
+  void departed(const Departure& departure);
+  [[nodiscard]] const TreeFigures& figures() const { return figures_; }
+
+ private:
+  struct Seen {
+    int64_t ppid = 0;
+    ProcIo io, children_io;
+    bool alive = false;
+  };
+  void look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum);
+  static void look_thoroughly(const std::string& folder, TaskUsage& own, TreeFigures& sum);
+  void forget_the_dead();
+  void raise(const TreeFigures& sum);
+
+  bool want_peaks_;
+  TreeFigures departed_;  // of processes the launcher reaped
+  TreeFigures figures_;
+  std::unordered_map<int64_t, Seen> seen_;
+  int64_t pss_not_before_ns_ = 0;
+};
+
+}  // namespace fathom

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/text.h"
+#include "report/csv_report.h"
+#include "report/json_report.h"
+#include "report/report.h"
+#include "report/summary_report.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::array kReports = {
+    ReportInfo{"summary", "one screen for a terminal", write_summary_report},
+    ReportInfo{"json", "run, probes, processes and summary as one JSON document", write_json_report},
+    ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report},
+};
+
+}  // namespace
+
+std::span<const ReportInfo> all_reports() { return kReports; }
+
+Result<const ReportInfo*> find_report(std::string_view name) {
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const ReportInfo& report : kReports) {
+    if (name == report.name) return &report;
+    names.emplace_back(report.name);
+    known += (known.empty() ? "" : ", ") + std::string(report.name);
+  }
+  Error error{Code::kInvalid, "no report format is named " + std::string(name), "known are: " + known};
+  if (const auto near = closest_match(name, names)) error.hint = "did you mean " + std::string(*near) + "?";
+  return error;
+}
+
+Status print_to(std::FILE* out, std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), out) != text.size()) return errno_error("write the report");
+  return {};
+}
+
+}  // namespace fathom

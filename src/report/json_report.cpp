@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json_report.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "record/row_text.h"
+#include "report/summary.h"
+
+namespace fathom {
+namespace {
+
+template <class Record>
+std::string list_json(const Summary& summary) {
+  RowText text(summary.tables->names.dictionary(), summary.tables->rows);
+  std::string json = "[";
+  for (const Record& record : summary.tables->rows.of<Record>()) {
+    json += (json.size() > 1 ? ",\n    " : "\n    ") + text.json(record);
+  }
+  return json + (json.size() > 1 ? "\n  ]" : "]");
+}
+
+std::string programs_json(const Summary& summary) {
+  std::string json = "[";
+  for (const ProgramShare& program : summary.programs) {
+    json += fmt::format("{}\n    {{\"name\":{},\"processes\":{},\"cpu_ns\":{},\"cpu_share\":{:.6f},\"peak_rss_bytes\":{}}}",
+                        json.size() > 1 ? "," : "", json_quote(program.name), program.processes, program.cpu_ns,
+                        program.cpu_share, program.peak_rss_bytes);
+  }
+  return json + (json.size() > 1 ? "\n  ]" : "]");
+}
+
+std::string gauges_json(const Summary& summary) {
+  std::string json = "{";
+  for (const auto& [name, range] : summary.gauges) {
+    json += fmt::format("{}\n    {}: {{\"unit\":{},\"first\":{},\"last\":{},\"largest\":{}}}", json.size() > 1 ? "," : "",
+                        json_quote(name), json_quote(range.unit), range.first, range.last, range.largest);
+  }
+  return json + (json.size() > 1 ? "\n  }" : "}");
+}
+
+}  // namespace
+
+Status write_json_report(const Recording& recording, const ReportOptions& options) {
+  TRY_ASSIGN(const Summary summary, summarize(recording));
+  RowText text(summary.tables->names.dictionary(), summary.tables->rows);
+  const std::string damage = summary.damage.empty() ? "null" : json_quote(summary.damage);
+  return print_to(options.out,
+                  fmt::format("{{\n  \"format\": 1,\n  \"damage\": {},\n  \"duration_ns\": {},\n  \"run\": {},\n"
+                              "  \"probes\": {},\n  \"programs\": {},\n  \"gauges\": {},\n  \"processes\": {}\n}}\n",
+                              damage, summary.duration_ns, text.json(summary.run(), "  "),
+                              list_json<ProbeStatus>(summary), programs_json(summary), gauges_json(summary),
+                              list_json<Process>(summary)));
+}
+
+}  // namespace fathom

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reports are: each reads one recording and writes one format. They never talk to probes. Any thread.
+#pragma once
+
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "record/recording.h"
+
+namespace fathom {
+
+struct ReportOptions {
+  std::FILE* out = stdout;
+  size_t columns = 80;
+  bool colours = false;
+  std::string table;  // for formats that write one table; empty: the usual one
+};
+
+struct ReportInfo {
+  const char* name;
+  const char* summary;
+  Status (*write)(const Recording& recording, const ReportOptions& options);
+};
+
+// The table of reports: one line each in all_reports.cpp. The first is the default.
+std::span<const ReportInfo> all_reports();
+// By name; kNotFound with a suggestion.
+Result<const ReportInfo*> find_report(std::string_view name);
+
+// Writes and checks: a full disk or closed pipe is an error.
+Status print_to(std::FILE* out, std::string_view text);
+
+}  // namespace fathom

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/summary.h"
+
+#include <algorithm>
+
+namespace fathom {
+namespace {
+
+// Follows each gauge through the batches.
+class GaugeRanges {
+ public:
+  explicit GaugeRanges(std::map<std::string, GaugeRange>& ranges) : ranges_(ranges) {}
+
+  void add(const Batch& batch) {
+    std::map<std::pair<StringId, StringId>, GaugeRange*> known;  // ids hold within the batch
+    for (const Gauge& gauge : batch.rows.of<Gauge>()) {
+      GaugeRange*& range = known[{gauge.scope, gauge.name}];
+      if (range == nullptr) range = &find(batch.dictionary, gauge);
+      range->largest = std::max(range->largest, gauge.value);
+      if (gauge.time_ns >= range->last_ns) {
+        range->last = gauge.value;
+        range->last_ns = gauge.time_ns;
+      }
+    }
+  }
+
+ private:
+  GaugeRange& find(const Dictionary& names, const Gauge& gauge) {
+    const std::string key = std::string(names.text(gauge.scope)) + " " + std::string(names.text(gauge.name));
+    const auto [entry, added] = ranges_.try_emplace(key);
+    if (added) {
+      entry->second = {gauge.value,   gauge.value,   gauge.value,
+                       gauge.time_ns, gauge.time_ns, std::string(names.text(gauge.unit))};
+    }
+    return entry->second;
+  }
+
+  std::map<std::string, GaugeRange>& ranges_;
+};
+
+void add_programs(Summary& summary) {
+  std::map<std::string_view, ProgramShare> by_name;
+  int64_t total_ns = 0;
+  for (const Process& process : summary.tables->rows.of<Process>()) {
+    ProgramShare& share = by_name[summary.text(process.name)];
+    const int64_t cpu_ns = process.user_ns.value_or(0) + process.system_ns.value_or(0);
+    const int64_t peak = process.peak_rss_bytes.value_or(0);
+    ++share.processes;
+    share.cpu_ns += cpu_ns;
+    share.peak_rss_bytes = std::max(share.peak_rss_bytes, peak);
+    total_ns += cpu_ns;
+    if (process.end_ns && summary.text(process.accounting) == "polled") ++summary.polled_processes;
+  }
+  for (auto& [name, share] : by_name) {
+    share.name = name;
+    share.cpu_share = total_ns > 0 ? static_cast<double>(share.cpu_ns) / static_cast<double>(total_ns) : 0;
+    summary.programs.push_back(share);
+    if (share.peak_rss_bytes > 0 && (!summary.largest || share.peak_rss_bytes > summary.largest->peak_rss_bytes)) {
+      summary.largest = share;
+    }
+  }
+  std::stable_sort(summary.programs.begin(), summary.programs.end(),
+                   [](const ProgramShare& a, const ProgramShare& b) { return a.cpu_ns > b.cpu_ns; });
+}
+
+// The last moment anything is known of: a torn recording has no end of its own.
+int64_t last_time_ns(const Summary& summary) {
+  const Run& run = summary.run();
+  if (run.end_ns) return *run.end_ns;
+  int64_t last_ns = run.start_ns;
+  for (const auto& [name, range] : summary.gauges) last_ns = std::max(last_ns, range.last_ns);
+  for (const Process& process : summary.tables->rows.of<Process>()) {
+    last_ns = std::max(last_ns, process.end_ns.value_or(process.start_ns));
+  }
+  return last_ns;
+}
+
+Maybe sum_of_processes(const Summary& summary) {
+  Maybe sum;
+  for (const Process& process : summary.tables->rows.of<Process>()) {
+    if (process.user_ns) sum = sum.value_or(0) + *process.user_ns + process.system_ns.value_or(0);
+  }
+  return sum;
+}
+
+}  // namespace
+
+const GaugeRange* Summary::gauge(const std::string& scope_and_name) const {
+  const auto found = gauges.find(scope_and_name);
+  return found == gauges.end() ? nullptr : &found->second;
+}
+
+Result<Summary> summarize(const Recording& recording) {
+  Summary summary;
+  TRY_ASSIGN(summary.tables, collect(recording, tables_of<Run, ProbeStatus, Process>()));
+  if (summary.tables->rows.of<Run>().empty()) {
+    return Error{Code::kCorrupt, recording.path() + " does not say which run it is: its first frame is lost",
+                 "what is left can be read with: fathom query " + recording.path() + " --list"};
+  }
+  GaugeRanges ranges(summary.gauges);
+  TRY(recording.read(tables_of<Gauge>(), [&](const Batch& batch) -> Status {
+    ranges.add(batch);
+    return {};
+  }));
+  summary.damage = recording.damage();
+  add_programs(summary);
+  summary.duration_ns = last_time_ns(summary) - summary.run().start_ns;
+  const Run& run = summary.run();
+  if (run.user_ns && run.system_ns) {
+    summary.cpu_ns = *run.user_ns + *run.system_ns;
+  } else {
+    summary.cpu_ns = sum_of_processes(summary);
+  }
+  return summary;
+}
+
+}  // namespace fathom

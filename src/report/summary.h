@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answers on one screen, worked out once for every format that shows them. Figures that were not measured
+// are absent.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/recording.h"
+
+namespace fathom {
+
+struct ProgramShare {
+  std::string name;
+  int64_t processes = 0;
+  int64_t cpu_ns = 0;
+  int64_t peak_rss_bytes = 0;
+  double cpu_share = 0;  // of all processes
+};
+
+// First, last and largest value of a gauge.
+struct GaugeRange {
+  double first = 0, last = 0, largest = 0;
+  int64_t first_ns = 0, last_ns = 0;
+  std::string unit;
+};
+
+struct Summary {
+  std::unique_ptr<Collected> tables;  // runs, probes, processes
+  std::string damage;                 // what the recording lacks; empty: nothing
+  int64_t duration_ns = 0;            // of what is there
+  std::optional<int64_t> cpu_ns;
+  std::vector<ProgramShare> programs;              // by CPU time, largest first
+  std::optional<ProgramShare> largest;             // by peak memory, one process
+  std::map<std::string, GaugeRange> gauges;        // by "scope name"
+  int64_t polled_processes = 0;                    // ended, but their figures are from a last look
+
+  [[nodiscard]] const Run& run() const { return tables->rows.of<Run>().front(); }
+  [[nodiscard]] std::string_view text(StringId id) const { return tables->text(id); }
+  [[nodiscard]] const GaugeRange* gauge(const std::string& scope_and_name) const;
+};
+
+Result<Summary> summarize(const Recording& recording);
+
+}  // namespace fathom

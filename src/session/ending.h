@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a target is brought to its end: the first signal as asked, TERM when the grace has passed, KILL when it
+// has passed again. A second request does not wait. Belongs to the session's thread.
+#pragma once
+
+#include <signal.h>
+
+#include <cstdint>
+
+#include "base/clock.h"
+#include "launch/launcher.h"
+
+namespace fathom {
+
+enum class EndReason { kExited, kSignalled, kDuration, kTimeout, kInterrupted };
+
+class Ending {
+ public:
+  Ending(Target& target, int64_t grace_ns) : target_(target), grace_ns_(grace_ns) {}
+
+  void begin(EndReason reason, int signal_number, int64_t now_ns) {
+    if (!begun_) reason_ = reason;
+    begun_ = true;
+    send(signal_number, now_ns);
+  }
+
+  // A signal to the recorder goes to the target; some of them ask it to end.
+  void forward(int signal_number, int64_t now_ns) {
+    const bool asks = signal_number == SIGINT || signal_number == SIGTERM ||
+                      signal_number == SIGHUP || signal_number == SIGQUIT;
+    if (!asks) return target_.signal(signal_number);
+    if (asked_++ == 0) return begin(EndReason::kInterrupted, signal_number, now_ns);
+    escalate(now_ns);
+  }
+
+  void check(int64_t now_ns) {
+    if (begun_ && now_ns >= next_ns_) escalate(now_ns);
+  }
+
+  [[nodiscard]] bool begun() const { return begun_; }
+  [[nodiscard]] EndReason reason() const { return reason_; }
+  [[nodiscard]] int64_t next_ns() const { return next_ns_; }
+
+ private:
+  void send(int signal_number, int64_t now_ns) {
+    target_.signal(signal_number);
+    if (signal_number != SIGKILL) target_.signal(SIGCONT);  // a stopped one could not act on it
+    last_ = signal_number;
+    next_ns_ = now_ns + (signal_number == SIGKILL ? kNsPerSecond : grace_ns_);
+  }
+  void escalate(int64_t now_ns) { send(last_ == SIGTERM || last_ == SIGKILL ? SIGKILL : SIGTERM, now_ns); }
+
+  Target& target_;
+  int64_t grace_ns_;
+  int64_t next_ns_ = 0;
+  int last_ = 0;
+  int asked_ = 0;
+  bool begun_ = false;
+  EndReason reason_ = EndReason::kExited;
+};
+
+}  // namespace fathom

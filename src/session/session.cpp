@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/session.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <random>
+
+#include "base/clock.h"
+#include "base/host.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "session/event_loop.h"
+
+namespace fathom {
+namespace {
+
+constexpr int64_t kFlushEvery = 500 * kNsPerMs;
+constexpr int64_t kProgressEvery = kNsPerSecond;
+
+const char* reason_text(EndReason reason) {
+  static constexpr std::array kTexts = {"exited", "signalled", "duration", "timeout", "interrupted"};
+  return kTexts[static_cast<size_t>(reason)];
+}
+
+int64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
+
+int64_t own_peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+struct Attached {
+  const ProbeInfo* info;
+  std::unique_ptr<Probe> probe;
+  int64_t cpu_ns = 0;
+};
+
+class Session {
+ public:
+  Session(const SessionOptions& options, Sink& sink) : options_(options), out_(sink) {}
+
+  Result<SessionResult> run(const std::string& run_id) {
+    TRY_ASSIGN(EventLoop loop, EventLoop::create(options_.interval_ns));
+    LaunchRequest request = options_.request;
+    request.run_label = run_id;
+    request.signal_mask = loop.mask_before();
+    TRY_ASSIGN(target_, options_.launcher->launch(request));
+    begin(run_id);
+    TRY(attach());
+    TRY(loop.watch(target_->event_fd()));
+    run_.start_ns = monotonic_ns();
+    TRY(target_->go());
+    out_.add(run_);
+    out_.flush();
+    supervise(loop);
+    return end();
+  }
+
+ private:
+  void begin(const std::string& run_id) {
+    const HostFacts host = host_facts();
+    const auto text = [this](std::string_view value) { return out_.string(value); };
+    run_.id = text(run_id);
+    run_.label = text(options_.label);
+    run_.host = text(host.name);
+    run_.kernel = text(host.kernel);
+    run_.cpu_model = text(host.cpu_model);
+    run_.cores = host.cores;
+    run_.memory_bytes = host.memory_bytes;
+    run_.virtualization = text(host.virtualization);
+    run_.user = text(host.user);
+    run_.command = text(shell_quote(options_.request.command));
+    std::error_code ignored;
+    run_.cwd = text(options_.request.cwd.empty() ? std::filesystem::current_path(ignored).string() : options_.request.cwd);
+    run_.launcher = text(options_.launcher->name);
+    run_.interval_ns = options_.interval_ns;
+    run_.version = text(kVersion);
+    run_.real_offset_ns = real_offset_ns();
+  }
+
+  Status attach() {
+    for (const ProbeInfo* info : options_.probes) {
+      Attached attached{info, info->make(ProbeSettings{options_.interval_ns})};
+      const int64_t before = own_cpu_ns();
+      if (auto started = attached.probe->start(*target_, out_); !started.ok()) {
+        return std::move(started).error().within(std::string("start probe ") + info->name);
+      }
+      attached.cpu_ns = own_cpu_ns() - before;
+      probes_.push_back(std::move(attached));
+    }
+    return {};
+  }
+
+  template <class Act>
+  void each_probe(Act&& act) {
+    for (Attached& attached : probes_) {
+      const int64_t before = own_cpu_ns();
+      act(*attached.probe);
+      attached.cpu_ns += own_cpu_ns() - before;
+    }
+  }
+
+  void supervise(const EventLoop& loop) {
+    Ending ending(*target_, options_.grace_ns);
+    next_flush_ns_ = run_.start_ns + kFlushEvery;
+    next_progress_ns_ = run_.start_ns + kProgressEvery / 4;
+    while (!ended_) {
+      const EventLoop::Event event = loop.wait(next_deadline(ending));
+      const int64_t now_ns = monotonic_ns();
+      if (event.signal != 0) ending.forward(event.signal, now_ns);
+      take_departures();
+      if (event.tick && !ended_) tick(now_ns);
+      if (!ended_) check_limits(now_ns, ending);
+    }
+    if (ending.begun()) {
+      reason_ = ending.reason();
+    } else if (WIFSIGNALED(status_)) {
+      reason_ = EndReason::kSignalled;
+    }
+  }
+
+  void take_departures() {
+    for (const Departure& departure : target_->departures()) {
+      each_probe([&](Probe& probe) { probe.departed(departure); });
+      if (departure.is_main) {
+        status_ = departure.status;
+        main_ended_ = true;
+      }
+    }
+    ended_ = main_ended_ && !(options_.wait_all && others_left());
+  }
+
+  // Whether the probes still see processes of the tree.
+  [[nodiscard]] bool others_left() const {
+    LiveFigures figures;
+    for (const Attached& attached : probes_) attached.probe->live(figures);
+    return figures.processes > 0;
+  }
+
+  void tick(int64_t now_ns) {
+    each_probe([&](Probe& probe) { probe.tick(now_ns); });
+    if (now_ns >= next_flush_ns_) {
+      out_.flush();
+      next_flush_ns_ = now_ns + kFlushEvery;
+    }
+    if (now_ns >= next_progress_ns_ && options_.on_progress) {
+      Progress progress{now_ns - run_.start_ns, out_.records(), dropped(), {}};
+      for (const Attached& attached : probes_) attached.probe->live(progress.figures);
+      options_.on_progress(progress);
+      next_progress_ns_ = now_ns + kProgressEvery;
+    }
+    const SinkReport sink = out_.report();
+    if (sink.error && !warned_ && options_.on_warning) options_.on_warning(*sink.error);
+    warned_ = warned_ || sink.error.has_value();
+  }
+
+  void check_limits(int64_t now_ns, Ending& ending) const {
+    const int64_t elapsed_ns = now_ns - run_.start_ns;
+    const auto passed = [elapsed_ns](int64_t limit_ns) { return limit_ns > 0 && elapsed_ns >= limit_ns; };
+    if (!ending.begun() && passed(options_.duration_ns)) ending.begin(EndReason::kDuration, SIGTERM, now_ns);
+    if (!ending.begun() && passed(options_.timeout_ns)) ending.begin(EndReason::kTimeout, SIGTERM, now_ns);
+    ending.check(now_ns);
+  }
+
+  [[nodiscard]] int64_t next_deadline(const Ending& ending) const {
+    if (ending.begun()) return ending.next_ns();
+    int64_t limit_ns = options_.duration_ns;
+    if (options_.timeout_ns > 0 && (limit_ns == 0 || options_.timeout_ns < limit_ns)) limit_ns = options_.timeout_ns;
+    return limit_ns > 0 ? run_.start_ns + limit_ns : 0;
+  }
+
+  [[nodiscard]] int64_t dropped() const {
+    int64_t sum = out_.report().dropped_records;
+    for (const Attached& attached : probes_) sum += attached.probe->report().dropped;
+    return sum;
+  }
+
+  Result<SessionResult> end() {
+    const int64_t now_ns = monotonic_ns();
+    each_probe([&](Probe& probe) { probe.finish(now_ns); });
+    run_.end_ns = now_ns;
+    if (WIFEXITED(status_)) run_.exit_status = WEXITSTATUS(status_);
+    if (WIFSIGNALED(status_)) run_.exit_signal = WTERMSIG(status_);
+    run_.end_reason = out_.string(reason_text(reason_));
+    int64_t buffer_bytes = 0;
+    for (const Attached& attached : probes_) {
+      attached.probe->total(run_);
+      const ProbeReport report = attached.probe->report();
+      buffer_bytes += report.buffer_bytes;
+      out_.add(status_of(attached, report));
+    }
+    target_->finish();
+    run_.recorder_buffer_bytes = buffer_bytes;
+    run_.recorder_cpu_ns = own_cpu_ns();
+    run_.recorder_rss_bytes = own_peak_rss_bytes();
+    run_.records = out_.records() + 1;
+    run_.dropped = dropped();
+    out_.add(run_);
+    Status closed = out_.close();
+    SessionResult result{status_, reason_, out_.report()};
+    if (!closed.ok() && !result.sink.error) result.sink.error = std::move(closed).error();
+    return result;
+  }
+
+  ProbeStatus status_of(const Attached& attached, const ProbeReport& report) {
+    ProbeStatus status;
+    status.probe = out_.string(attached.info->name);
+    status.rung = out_.string(report.rung);
+    status.settings = out_.string(report.settings);
+    status.seen = report.seen;
+    status.dropped = report.dropped;
+    status.why = out_.string(report.why);
+    status.cpu_ns = attached.cpu_ns;
+    status.memory_bytes = report.buffer_bytes;
+    return status;
+  }
+
+  const SessionOptions& options_;
+  RecordStream out_;
+  Run run_;
+  std::unique_ptr<Target> target_;
+  std::vector<Attached> probes_;
+  int64_t next_flush_ns_ = 0, next_progress_ns_ = 0;
+  int status_ = 0;
+  EndReason reason_ = EndReason::kExited;
+  bool main_ended_ = false, ended_ = false, warned_ = false;
+};
+
+}  // namespace
+
+std::string new_run_id() {
+  std::random_device random;
+  return fmt::format("{:%Y%m%dT%H%M%S}Z-{:08x}", fmt::gmtime(std::time(nullptr)), random());
+}
+
+Result<SessionResult> run_session(const SessionOptions& options, const std::string& run_id, Sink& sink) {
+  return Session(options, sink).run(run_id);
+}
+
+}  // namespace fathom
