@@ -13,7 +13,8 @@ namespace {
 
 TEST(SystemStat, TotalsAndCpus) {
   const auto stat = parse_system_stat(
-      "cpu  10 20 30 40 50 60 70 80 1 2\ncpu0 5 10 15 20 25 30 35 40 0 0\ncpu1 5 10 15 20 25 30 35 40 0 0\n"
+      "cpu  10 20 30 40 50 60 70 80 1 2\ncpu0 5 10 15 20 25 30 35 40 0 0\ncpu1 5 10 15 20 25 30 35 "
+      "40 0 0\n"
       "intr 1 2 3\nctxt 99\nbtime 1700000000\nprocesses 77\nprocs_running 2\nprocs_blocked 1\n");
   ASSERT_TRUE(stat.ok());
   EXPECT_EQ(stat.value().user_ns, ticks_to_ns(10));
@@ -25,7 +26,8 @@ TEST(SystemStat, TotalsAndCpus) {
 }
 
 TEST(SystemMemory, Meminfo) {
-  const auto memory = parse_meminfo("MemTotal: 1000 kB\nMemFree: 200 kB\nSwapTotal: 0 kB\nSwapCached: 5 kB\n");
+  const auto memory =
+      parse_meminfo("MemTotal: 1000 kB\nMemFree: 200 kB\nSwapTotal: 0 kB\nSwapCached: 5 kB\n");
   ASSERT_TRUE(memory.ok());
   EXPECT_EQ(memory.value().total_bytes, 1000 * 1024);
   EXPECT_EQ(memory.value().swap_total_bytes, 0);
@@ -35,7 +37,8 @@ TEST(SystemMemory, Meminfo) {
 
 TEST(Pressure, SomeAndFull) {
   const auto pressure = parse_pressure(
-      "some avg10=0.16 avg60=2.36 avg300=6.33 total=52351209\nfull avg10=1.50 avg60=0.00 avg300=0.00 total=7\n");
+      "some avg10=0.16 avg60=2.36 avg300=6.33 total=52351209\nfull avg10=1.50 avg60=0.00 "
+      "avg300=0.00 total=7\n");
   ASSERT_TRUE(pressure.ok());
   EXPECT_DOUBLE_EQ(pressure.value().some_avg10_percent, 0.16);
   EXPECT_EQ(pressure.value().some_ns, 52351209000);
@@ -81,7 +84,8 @@ TEST(Disks, OnlyDevicesThatHoldData) {
 
 TEST(Net, LoopbackApart) {
   const auto nets = parse_net_dev(
-      "Inter-|   Receive |  Transmit\n face |bytes packets\n    lo:    3267      29    0    0    0     0          0 "
+      "Inter-|   Receive |  Transmit\n face |bytes packets\n    lo:    3267      29    0    0    0 "
+      "    0          0 "
       "        0     3267      29    0    0    0     0       0          0\n"
       "  eth0:1000 2 3 4 0 0 0 0 5000 6 7 8 0 0 0 0\n");
   ASSERT_EQ(nets.size(), 2U);

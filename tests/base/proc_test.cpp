@@ -15,7 +15,8 @@ namespace {
 
 // Field 25 is the highest 64-bit number, as the kernel writes "no limit".
 constexpr std::string_view kStat =
-    "4321 (a) R 1 (b\nc) S 17 18 19 0 -1 4194304 101 102 103 104 5 6 7 8 20 -5 9 0 123456 8192000 250 "
+    "4321 (a) R 1 (b\nc) S 17 18 19 0 -1 4194304 101 102 103 104 5 6 7 8 20 -5 9 0 123456 8192000 "
+    "250 "
     "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 2 0 0 0 0 0 0 0 0 0 0\n";
 
 TEST(ProcStat, NameMayHoldAnything) {
@@ -47,7 +48,8 @@ TEST(ProcStat, CutOrEmptyTextIsAnError) {
   EXPECT_FALSE(parse_proc_stat("").ok());
   EXPECT_FALSE(parse_proc_stat("12 (x").ok());
   EXPECT_FALSE(parse_proc_stat(")(").ok());
-  for (size_t length = 0; length < 80; ++length) EXPECT_FALSE(parse_proc_stat(kStat.substr(0, length)).ok());
+  for (size_t length = 0; length < 80; ++length)
+    EXPECT_FALSE(parse_proc_stat(kStat.substr(0, length)).ok());
 }
 
 TEST(ProcStat, OfThisProcess) {
@@ -67,7 +69,8 @@ TEST(ProcStat, OfThisProcess) {
 
 TEST(ProcStatus, AbsentIsNotZero) {
   const ProcStatus status = parse_proc_status(
-      "Name:\tVmRSS: 5 kB\nVmSize:\t  100 kB\nVmHWM:\t      90 kB\nVmRSS:\t      80 kB\nVmSwap:\t 0 kB\n"
+      "Name:\tVmRSS: 5 kB\nVmSize:\t  100 kB\nVmHWM:\t      90 kB\nVmRSS:\t      80 kB\nVmSwap:\t "
+      "0 kB\n"
       "Threads:\t3\nvoluntary_ctxt_switches:\t11\nnonvoluntary_ctxt_switches:\t12\n");
   EXPECT_EQ(status.peak_rss_bytes, 90 * 1024);
   EXPECT_EQ(status.rss_bytes, 80 * 1024);
@@ -80,7 +83,8 @@ TEST(ProcStatus, AbsentIsNotZero) {
 
 TEST(ProcIo, ParsesAndRefuses) {
   const auto io = parse_proc_io(
-      "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n");
+      "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: "
+      "6\ncancelled_write_bytes: 7\n");
   ASSERT_TRUE(io.ok());
   EXPECT_EQ(io.value().written_chars, 2);
   EXPECT_EQ(io.value().disk_cancelled_bytes, 7);
@@ -97,7 +101,8 @@ TEST(ProcSchedstat, Parses) {
 
 TEST(ProcMemory, RollupOfText) {
   const auto memory = parse_proc_smaps_rollup(
-      "55d0-7ffd ---p 00000000 00:00 0    [rollup]\nRss:  100 kB\nPss:  41 kB\nPss_Anon: 40 kB\nSwap: 7 kB\n");
+      "55d0-7ffd ---p 00000000 00:00 0    [rollup]\nRss:  100 kB\nPss:  41 kB\nPss_Anon: 40 "
+      "kB\nSwap: 7 kB\n");
   ASSERT_TRUE(memory.ok());
   EXPECT_EQ(memory.value().pss_bytes, 41 * 1024);
   EXPECT_EQ(memory.value().pss_anonymous_bytes, 40 * 1024);

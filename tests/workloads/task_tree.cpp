@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Process trees with known, odd shapes, for the tests of the task watchers. The first argument names one.
+// Process trees with known, odd shapes, for the tests of the task watchers. The first argument
+// names one.
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -118,7 +119,8 @@ int use(const char* path, size_t bytes, size_t mib) {
   }
   close(file);
   const size_t memory_bytes = mib << 20;
-  void* memory = mmap(nullptr, memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 1;
   std::memset(memory, 1, memory_bytes);
   munmap(memory, memory_bytes);

@@ -17,9 +17,10 @@ class Keeper final : public TaskListener {
  public:
   explicit Keeper(std::vector<Told>& events) : events_(events) {}
   void on_task(const TaskEvent& event) override {
-    events_.push_back({event.kind, event.time_ns, event.pid, event.tid, event.ppid, std::string(event.name),
-                       std::string(event.exe), std::string(event.args), event.exit_code, event.ends_process,
-                       event.usage != nullptr, event.usage != nullptr ? *event.usage : TaskUsage{}});
+    events_.push_back({event.kind, event.time_ns, event.pid, event.tid, event.ppid,
+                       std::string(event.name), std::string(event.exe), std::string(event.args),
+                       event.exit_code, event.ends_process, event.usage != nullptr,
+                       event.usage != nullptr ? *event.usage : TaskUsage{}});
   }
 
  private:
@@ -54,7 +55,8 @@ std::vector<Told> WatchedTree::processes_ended() const {
   return found;
 }
 
-WatchedTree watch_tree(const Watch& watch, std::vector<std::string> command, std::chrono::milliseconds interval) {
+WatchedTree watch_tree(const Watch& watch, std::vector<std::string> command,
+                       std::chrono::milliseconds interval) {
   WatchedTree tree;
   auto [gate, opener] = make_pipe().value();
   const pid_t root = start_waiting(command, gate.get());
@@ -63,7 +65,7 @@ WatchedTree watch_tree(const Watch& watch, std::vector<std::string> command, std
   if (!source.ok()) {
     tree.cause = source.error();
     tree.error = source.error().message;
-    opener.reset();
+    (void)write_all(opener.get(), "x");  // the child holds both ends: closing would not tell it
     waitpid(root, nullptr, 0);
     return tree;
   }

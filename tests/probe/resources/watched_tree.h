@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program under a TaskSource and keeps all that was told. The root waits on a pipe until the source
-// is attached, as the launcher's does. One thread.
+// Runs a program under a TaskSource and keeps all that was told. The root waits on a pipe until the
+// source is attached, as the launcher's does. One thread.
 #pragma once
 
 #include <sys/resource.h>
