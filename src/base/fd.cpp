@@ -71,6 +71,21 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
   return bytes;
 }
 
+Result<std::string> read_start(const std::string& path, size_t most) {
+  TRY_ASSIGN(Fd file, open_file(path, O_RDONLY));
+  std::string bytes(most, '\0');
+  size_t used = 0;
+  while (used < most) {
+    const ssize_t got = read(file.get(), bytes.data() + used, most - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("read " + path);
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
 Status sync_folder(const std::string& path) {
   TRY_ASSIGN(Fd folder, open_file(path, O_RDONLY | O_DIRECTORY));
   if (fsync(folder.get()) != 0) return errno_error("fsync " + path);

@@ -105,9 +105,10 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
     }
   }
   if (!arguments.has("quiet"))
-    (void)write_all(STDERR_FILENO, fmt::format("  {} → fathom report {} --as json|csv, "
-                                               "fathom query {} overview\n",
-                                               folder, folder, folder));
+    (void)write_all(
+        STDERR_FILENO,
+        fmt::format("  {0} → fathom report {0} · fathom query {0} overview
+", folder));
 }
 
 int exit_status(const SessionResult& result) {

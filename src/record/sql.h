@@ -11,10 +11,17 @@
 
 #include "base/duckdb.h"
 #include "record/recording.h"
+#include "record/sql_cell.h"
 
 namespace fathom {
 
+// What a query gives, chunk by chunk.
 struct SqlRows {
+  struct Column {
+    std::string name;
+    CellFormat format;
+  };
+  std::vector<Column> columns;  // none: the statement gives no rows
   DuckResult result;
 };
 
@@ -22,16 +29,29 @@ class SqlSession {
  public:
   static Result<std::unique_ptr<SqlSession>> open(std::vector<Recording> recordings);
 
-  // Rows of the last statement, as they are made. They must go before the session.
+  // Rows of the last statement, as they are made. They must go before the session. kInvalid says
+  // what is wrong with the SQL in one line.
   Result<SqlRows> query(const std::string& sql);
 
  private:
-  SqlSession(std::vector<Recording> recordings, DuckDatabase database, DuckConnection connection)
-      : recordings_(std::move(recordings)),
-        database_(std::move(database)),
-        connection_(std::move(connection)) {}
+  Result<SqlRows> rows_of(const std::string& sql);
+  explicit SqlSession(std::vector<Recording> recordings) : recordings_(std::move(recordings)) {}
+
+  // Where questions larger than memory go, for this user's eyes only. Empty: there is none.
+  class SpillFolder {
+   public:
+    SpillFolder();
+    SpillFolder(const SpillFolder&) = delete;
+    SpillFolder& operator=(const SpillFolder&) = delete;
+    ~SpillFolder();
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+   private:
+    std::string path_;
+  };
 
   std::vector<Recording> recordings_;
+  SpillFolder spill_;
   DuckDatabase database_;
   DuckConnection connection_;
 };

@@ -80,11 +80,16 @@ std::string plural(int64_t count, std::string_view one, std::string_view many) {
   return format_count(count) + " " + std::string(count == 1 ? one : many);
 }
 
+// Made from another tool's file: nothing ran here.
+bool imported(const Summary& summary) {
+  return summary.text(summary.run().launcher).starts_with("import");
+}
+
 std::string ending(const Summary& summary) {
   const Run& run = summary.run();
   const std::string_view reason = summary.text(run.end_reason);
   if (!run.end_ns) return "end not recorded";
-  std::string text;
+  std::string text = imported(summary) ? "imported" : "";
   if (run.exit_status) text = fmt::format("exit {}", *run.exit_status);
   if (run.exit_signal) {
     const char* name = sigabbrev_np(static_cast<int>(*run.exit_signal));
@@ -108,7 +113,8 @@ std::string headline(const Summary& summary, const ReportOptions& options) {
     facts += ", " + plural(*run.threads, "thread", "threads");
   const size_t room =
       options.columns > display_width(facts) + 12 ? options.columns - display_width(facts) : 12;
-  const bool good = run.exit_status.value_or(1) == 0 || summary.text(run.end_reason) == "duration";
+  const bool good = imported(summary) || run.exit_status.value_or(1) == 0 ||
+                    summary.text(run.end_reason) == "duration";
   return styled(Style::kHeading, fit(printable(summary.text(run.command)), room), options.colours) +
          styled(good ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
 }
@@ -153,7 +159,7 @@ void add_memory(const Summary& summary, Lines& lines) {
     parts.emplace_back("peak not measured");
   }
   if (run.cgroup_peak_bytes)
-    parts.push_back(format_bytes(*run.cgroup_peak_bytes) + " with page cache (cgroup)");
+    parts.push_back(format_bytes(*run.cgroup_peak_bytes) + " peak of the cgroup");
   if (run.major_faults) parts.push_back(plural(*run.major_faults, "major fault", "major faults"));
   lines.add("Memory", parts);
 }
@@ -246,9 +252,11 @@ Status write_summary_report(const Recording& recording, const ReportOptions& opt
   TRY_ASSIGN(const Summary summary, summarize(recording));
   std::string text = headline(summary, options);
   Lines lines(options, text);
-  add_cpu(summary, lines);
-  add_memory(summary, lines);
-  add_io(summary, lines);
+  if (!imported(summary)) {
+    add_cpu(summary, lines);
+    add_memory(summary, lines);
+    add_io(summary, lines);
+  }
   add_pressure(summary, lines);
   add_programs(summary, lines);
   add_recorder(summary, lines);

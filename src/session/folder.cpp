@@ -30,9 +30,10 @@ Error cannot_make(const std::string& folder, int error_number) {
 
 std::string base_name(const std::vector<std::string>& command) {
   std::string name = command.empty() ? "" : fs::path(command[0]).filename().string();
+  constexpr std::string_view kKept = "._-+";
   for (char& byte : name) {
-    if (isalnum(static_cast<unsigned char>(byte)) == 0 && byte != '.' && byte != '_' && byte != '-')
-      byte = '_';
+    const bool plain = isalnum(static_cast<unsigned char>(byte)) != 0;
+    if (!plain && kKept.find(byte) == std::string_view::npos) byte = '_';
   }
   return name.empty() || name[0] == '.' ? "run" : name.substr(0, 64);
 }

@@ -19,7 +19,8 @@ struct WireTask {
   uint32_t kind;
   int32_t pid;
   int32_t tid;
-  int32_t other; /* fork: parent's pid; exec: tid before; exit: code as wait(2) reports it */
+  int32_t other; /* fork: parent's pid, of a thread its own; exec: tid before; exit: code as wait(2)
+                    reports it */
   char name[kWireTaskNameBytes];
 };
 

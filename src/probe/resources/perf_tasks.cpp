@@ -2,8 +2,9 @@
 // TaskSource by perf_event task records: any user may, where kernel.perf_event_paranoid is at
 // most 2. One task-clock event per CPU, inherited by every descendant; each fork clones them, so it
 // costs more the more CPUs there are. The kernel writes FORK, COMM and EXIT, and after each EXIT
-// one READ per CPU with the thread's CPU time there. Executables and arguments are read from /proc
-// when drained: gone if the process is.
+// one READ per CPU with the thread's CPU time there, up to that point: the last 0.1 ms of a task's
+// life are not in it. Executables and arguments are read from /proc when drained: gone if the
+// process is.
 #include <unistd.h>
 
 #include <algorithm>

@@ -157,7 +157,10 @@ void ProcTasks::visit_thread(int64_t pid, int64_t tid, int64_t ppid) {
     task.usage.cpu_ns = schedstat.value().run_ns;
     task.usage.wait_ns = schedstat.value().wait_ns;
   }
-  if (is_over(stat.value().state)) end_task(tid, task);
+  if (is_over(stat.value().state)) return end_task(tid, task);
+  if (!task.ended) return;
+  task.ended = false;  // an exec by another thread, which took over the dead first one's id
+  ++processes_[pid].live_threads;
 }
 
 void ProcTasks::visit_children(int64_t pid, int64_t tid) {

@@ -89,7 +89,9 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
     count_drop();
     return 0;
   }
-  fill(record, kWireFork, child, child->real_parent->tgid);
+  /* A thread's parent is its process; CLONE_PARENT makes a process a sibling of its maker. */
+  int is_thread = child->tgid == parent->tgid;
+  fill(record, kWireFork, child, is_thread ? child->tgid : child->real_parent->tgid);
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
   return 0;
 }
