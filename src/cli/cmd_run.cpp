@@ -107,8 +107,7 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
   if (!arguments.has("quiet"))
     (void)write_all(
         STDERR_FILENO,
-        fmt::format("  {0} → fathom report {0} · fathom query {0} overview
-", folder));
+        fmt::format("  {0} → fathom report {0} · fathom query {0} overview\n", folder));
 }
 
 int exit_status(const SessionResult& result) {
