@@ -128,7 +128,7 @@ constexpr Flag kFlags[] = {
 extern constinit const Command kDoctorCommand = {
     .name = "doctor",
     .group = "Record",
-    .summary = "Say what works on this machine, what does not, and what unlocks it",
+    .summary = "Say what works on this machine, and what unlocks the rest",
     .description =
         "Tries each step of each probe for real and lets it go again. Where one cannot work it "
         "says why and the "

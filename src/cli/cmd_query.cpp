@@ -116,8 +116,7 @@ extern constinit const Command kQueryCommand = {
         "recordings are asked together. Rows come in no order unless the question has an ORDER "
         "BY.\n\n"
         "    fathom query make-1.fathom top-processes\n"
-        "    fathom query make-1 \"SELECT name, sum(user_ns) / 1e9 AS s FROM processes GROUP BY "
-        "name\"\n"
+        "    fathom query make-1 \"SELECT name, count(*) FROM processes GROUP BY name\"\n"
         "    fathom query before after overview --json",
     .flags = kFlags,
     .positionals = kPositionals,

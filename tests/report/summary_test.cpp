@@ -63,7 +63,7 @@ class SummaryTest : public testing::Test {
   TempFolder folder_;
   std::unique_ptr<Sink> sink_;
   std::unique_ptr<RecordStream> out_;
-  Run run_;
+  fathom::Run run_;
 };
 
 TEST_F(SummaryTest, NamesTheHotAndTheLargest) {

@@ -13,13 +13,23 @@ using Kind = TaskEvent::Kind;
 class ProcessTableTest : public testing::Test {
  protected:
   void fork(int64_t time, int64_t pid, int64_t tid, int64_t ppid) {
-    table_.on_task({.kind = Kind::kFork, .time_ns = time, .pid = pid, .tid = tid, .ppid = ppid});
+    TaskEvent event = event_of(Kind::kFork, time, pid, tid);
+    event.ppid = ppid;
+    table_.on_task(event);
   }
   void exit(int64_t time, int64_t pid, int64_t tid, Maybe code, const TaskUsage* usage) {
-    TaskEvent event{.kind = Kind::kExit, .time_ns = time, .pid = pid, .tid = tid};
+    TaskEvent event = event_of(Kind::kExit, time, pid, tid);
     event.exit_code = code;
     event.usage = usage;
     table_.on_task(event);
+  }
+  static TaskEvent event_of(Kind kind, int64_t time, int64_t pid, int64_t tid) {
+    TaskEvent event;
+    event.kind = kind;
+    event.time_ns = time;
+    event.pid = pid;
+    event.tid = tid;
+    return event;
   }
   std::map<int64_t, Process> rows() {
     table_.write_changes();
@@ -75,13 +85,11 @@ TEST_F(ProcessTableTest, AProcessWhoseLeaderLeavesFirstLivesOn) {
 
 TEST_F(ProcessTableTest, ExecNamesTheProcessAndQuotesItsArguments) {
   const std::string args("cc1\0-o\0a b.o\0", 13);
-  table_.on_task({.kind = Kind::kExec,
-                  .time_ns = 11,
-                  .pid = 100,
-                  .tid = 100,
-                  .name = "cc1",
-                  .exe = "/usr/bin/cc1",
-                  .args = args});
+  TaskEvent event = event_of(Kind::kExec, 11, 100, 100);
+  event.name = "cc1";
+  event.exe = "/usr/bin/cc1";
+  event.args = args;
+  table_.on_task(event);
   const Process row = rows().at(100);
   EXPECT_EQ(text(row.name), "cc1");
   EXPECT_EQ(text(row.exe), "/usr/bin/cc1");
