@@ -37,6 +37,7 @@ std::string folder_in(std::string_view mount, std::string_view root, std::string
   if (root != "/") {
     if (!path.starts_with(root)) return {};
     path.remove_prefix(root.size());
+    if (!path.empty() && path[0] != '/') return {};  // a namesake: /a/bc is not below /a/b
   }
   while (path.ends_with('/')) path.remove_suffix(1);
   return std::string(mount) + std::string(path);
