@@ -108,7 +108,7 @@ TEST_F(OnTerminal, DrawsInTheLastRowAndFitsIt) {
 TEST_F(OnTerminal, TheRegionIsSetOncePerSize) {
   ProgressLine line(ProgressLine::Mode::kTerminal);
   line.show(sample());
-  got();
+  (void)got();
   line.show(sample());
   EXPECT_EQ(got().find("\x1b[1;23r"), std::string::npos);
   resize(30, 60);
@@ -119,7 +119,7 @@ TEST_F(OnTerminal, TheRegionIsSetOncePerSize) {
 TEST_F(OnTerminal, GoesWhenTheTerminalBecomesTooSmall) {
   ProgressLine line(ProgressLine::Mode::kTerminal);
   line.show(sample());
-  got();
+  (void)got();
   resize(3, 60);
   line.show(sample());
   EXPECT_NE(got().find("\x1b[r"), std::string::npos);
@@ -130,7 +130,7 @@ TEST_F(OnTerminal, GoesWhenTheTerminalBecomesTooSmall) {
 TEST_F(OnTerminal, HidesWhileAProgramHasTheTerminalRaw) {
   ProgressLine line(ProgressLine::Mode::kTerminal);
   line.show(sample());
-  got();
+  (void)got();
   termios settings{};
   ASSERT_EQ(tcgetattr(slave_.get(), &settings), 0);
   const termios cooked = settings;
