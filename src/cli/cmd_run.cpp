@@ -142,6 +142,9 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
     log_failure(result.error());
     return status_for(result.error());
   }
+  const bool echoed = WIFSIGNALED(result.value().status) &&
+                      WTERMSIG(result.value().status) == SIGINT && isatty(STDERR_FILENO) != 0;
+  if (echoed) fmt::print(stderr, "\n");  // the terminal shows "^C" where the cursor is
   const SinkReport& report = result.value().sink;
   if (report.error) {
     log_error("{} records could not be written: {}", report.dropped_records, report.error->message);
@@ -177,7 +180,7 @@ constexpr Flag kFlags[] = {
      .letter = 'i',
      .value = "TIME",
      .help = "time between two looks at resources",
-     .fallback = "100ms"},
+     .fallback = "200ms"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

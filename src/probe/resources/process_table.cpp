@@ -179,7 +179,12 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
   if (event.exit_code && (event.tid == entry.row.pid || !entry.row.exit_status)) {
     set_exit(entry.row, static_cast<int>(*event.exit_code));
   }
-  if (entry.live_threads.empty()) end(entry, event.time_ns);
+  if (entry.live_threads.empty()) {
+    end(entry, event.time_ns);
+  } else if (event.ends_process) {
+    ending_.emplace_back(entry.row.pid,
+                         event.time_ns);  // the exits of its other threads are under way
+  }
 }
 
 void ProcessTable::end(Entry& entry, int64_t time_ns) {
@@ -264,7 +269,15 @@ void ProcessTable::fill(Entry& entry) {
   }
 }
 
+void ProcessTable::end_overdue() {
+  for (const auto& [pid, time_ns] : std::exchange(ending_before_, std::exchange(ending_, {}))) {
+    Entry* entry = find(pid);
+    if (entry != nullptr && entry->alive && entry->row.start_ns <= time_ns) end(*entry, time_ns);
+  }
+}
+
 void ProcessTable::write_changes() {
+  end_overdue();
   for (const Thread& thread : changed_threads_) out_.add(thread);
   changed_threads_.clear();
   for (const int64_t pid : std::exchange(changed_, {})) {

@@ -60,6 +60,8 @@ class ProcessTable final : public TaskListener {
   void on_rename(Entry& entry, const TaskEvent& event);
   void on_exit(Entry& entry, const TaskEvent& event);
   void end(Entry& entry, int64_t time_ns);
+  // Ends processes whose last exit was told but some thread's was lost.
+  void end_overdue();
   void touch(Entry& entry);
   // Writes the row of an ended process for good and forgets it: a run may have millions.
   void close(int64_t pid);
@@ -74,6 +76,7 @@ class ProcessTable final : public TaskListener {
       entries_;                   // by pid: live ones, and those that ended a moment ago
   std::vector<int64_t> changed_;  // pids
   std::vector<int64_t> ended_, ended_before_;  // pids, since the last two calls of write_changes
+  std::vector<std::pair<int64_t, int64_t>> ending_, ending_before_;  // pid and time, as ended_
   std::vector<Thread> changed_threads_;
   TaskUsage closed_sum_;
   bool exact_ = true;

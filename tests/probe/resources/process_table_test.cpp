@@ -83,6 +83,30 @@ TEST_F(ProcessTableTest, AProcessWhoseLeaderLeavesFirstLivesOn) {
   EXPECT_EQ(rows().at(100).end_ns, 40);
 }
 
+TEST_F(ProcessTableTest, TheLastExitMayBeToldBeforeAnothers) {
+  fork(20, 100, 101, 100);
+  const TaskUsage each = usage(5, 10, 70);
+  TaskEvent last = event_of(Kind::kExit, 30, 100, 100);
+  last.ends_process = true;
+  last.usage = &each;
+  table_.on_task(last);
+  EXPECT_EQ(table_.live_count(), 1);
+  exit(31, 100, 101, 0, &each);
+  EXPECT_EQ(table_.live_count(), 0);
+  EXPECT_EQ(rows().at(100).written_chars, 20);
+}
+
+TEST_F(ProcessTableTest, AProcessEndsThoughAThreadsExitWasLost) {
+  fork(20, 100, 101, 100);
+  TaskEvent last = event_of(Kind::kExit, 30, 100, 100);
+  last.ends_process = true;
+  table_.on_task(last);
+  table_.write_changes();
+  table_.write_changes();
+  EXPECT_EQ(table_.live_count(), 0);
+  EXPECT_EQ(rows().at(100).end_ns, 30);
+}
+
 TEST_F(ProcessTableTest, ExecNamesTheProcessAndQuotesItsArguments) {
   const std::string args("cc1\0-o\0a b.o\0", 13);
   TaskEvent event = event_of(Kind::kExec, 11, 100, 100);
