@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame: the unit of the journal and of the wire, specified to the byte in docs/formats/journal.md. It
-// carries every string, stack and detail that its records use, so it decodes alone. FrameEncoder belongs to
-// one thread and keeps buffers between frames; decode_frame and parse_frame_header may run on any.
+// A frame: the unit of the journal and of the wire, specified to the byte in
+// docs/formats/journal.md. It carries every string, stack and detail that its records use, so it
+// decodes alone. FrameEncoder belongs to one thread and keeps buffers between frames; decode_frame
+// and parse_frame_header may run on any.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,10 @@ constexpr size_t kFrameHeaderBytes = 24;
 constexpr uint32_t kMaxPayloadBytes = 16U << 20;
 constexpr uint32_t kMaxRawBytes = 64U << 20;
 constexpr uint32_t kMaxRowsPerTable = 1U << 16;
-constexpr uint32_t kMaxListLength = 1U << 20;  // strings, threads, frames, stacks, details of a frame
-constexpr uint32_t kSealFlag = 1;  // the last frame of a journal that was closed in order
+constexpr uint32_t kMaxListLength =
+    1U << 20;  // strings, threads, frames, stacks, details and their items
+constexpr uint32_t kMaxBuckets = 4U << 20;  // histogram elements of a table
+constexpr uint32_t kSealFlag = 1;           // the last frame of a journal that was closed in order
 
 struct FrameHeader {
   uint32_t payload_bytes = 0;
@@ -37,8 +40,8 @@ class FrameEncoder {
   FrameEncoder();
   ~FrameEncoder();
 
-  // The bytes of one whole frame, header included. `rows` holds at most kMaxRowsPerTable a table. kInvalid if
-  // they are too large for one frame: encode fewer.
+  // The bytes of one whole frame, header included. `rows` holds at most kMaxRowsPerTable a table.
+  // kInvalid if they are too large for one frame: encode fewer.
   Result<std::string> encode(const Dictionary& dictionary, const Rows& rows, uint32_t flags = 0);
 
  private:
@@ -49,8 +52,8 @@ class FrameEncoder {
 // Reads a header from the first kFrameHeaderBytes of `bytes`; kCorrupt if it cannot be one.
 Result<FrameHeader> parse_frame_header(std::string_view bytes);
 
-// `frame` is header and payload. Checks everything; hostile bytes give kCorrupt, never more memory than the
-// limits above allow. Only `tables` are decoded.
+// `frame` is header and payload. Checks everything; hostile bytes give kCorrupt, never more memory
+// than the limits above allow. Only `tables` are decoded.
 Result<Batch> decode_frame(std::string_view frame, TableSet tables = kAllTables);
 
 }  // namespace fathom
