@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a journal becomes Parquet, how much memory that takes beside libduckdb itself, and how a question
-// over its counters compares with the same question to SQLite over the same rows.
+// How fast a journal becomes Parquet, how much memory that takes beside libduckdb itself, and how a
+// question over its counters compares with the same question to SQLite over the same rows.
 //
 //   build/release/bench/convert_bench [MILLIONS] [FOLDER]      (10 million in /tmp unless told)
 //
-// Needs libduckdb ($FATHOM_DUCKDB or where fathom finds it) and, for the comparison, sqlite3 in $PATH.
+// Needs libduckdb ($FATHOM_DUCKDB or where fathom finds it) and, for the comparison, sqlite3 in
+// $PATH.
 #include <fmt/format.h>
 
 #include <sys/resource.h>
@@ -36,15 +37,18 @@ constexpr const char* kSqliteQuestion =
     "SELECT layer, name, file, sum(count), sum(time_ns), sum(bytes), max(errors) FROM counters "
     "GROUP BY layer, name, file ORDER BY 1, 2, 3";
 
-// Rows such as the io probe makes: some threads, functions and files, times that rise, sizes that vary.
+// Rows such as the io probe makes: some threads, functions and files, times that rise, sizes that
+// vary.
 class Synthetic {
  public:
   Synthetic() {
     for (int i = 0; i < 16; ++i) threads_.push_back(names_.thread(1000 + i / 4, 1000 + i));
-    for (const char* name : {"read", "write", "pread64", "openat", "close", "fsync", "lseek", "futex"}) {
+    for (const char* name :
+         {"read", "write", "pread64", "openat", "close", "fsync", "lseek", "futex"}) {
       calls_.push_back(names_.string(name));
     }
-    for (int i = 0; i < 500; ++i) files_.push_back(names_.string(fmt::format("/data/set/part-{:05}.bin", i)));
+    for (int i = 0; i < 500; ++i)
+      files_.push_back(names_.string(fmt::format("/data/set/part-{:05}.bin", i)));
     layer_ = names_.string("sys");
   }
 
@@ -84,7 +88,9 @@ class Synthetic {
   Id pick(const std::vector<Id>& from) {
     return from[random_() % from.size()];
   }
-  int64_t below(int64_t limit) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit)); }
+  int64_t below(int64_t limit) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
+  }
 
   Interner names_;
   std::vector<ThreadId> threads_;
@@ -108,7 +114,8 @@ Status make_journal(const std::string& folder, int64_t count) {
     rows.of<Record>().resize(static_cast<size_t>(std::min<int64_t>(left, kMaxRowsPerTable)));
     for (Record& record : rows.of<Record>()) synthetic.add(record);
     left -= static_cast<int64_t>(rows.of<Record>().size());
-    TRY_ASSIGN(const std::string frame, encoder.encode(synthetic.dictionary(), rows, left == 0 ? kSealFlag : 0));
+    TRY_ASSIGN(const std::string frame,
+               encoder.encode(synthetic.dictionary(), rows, left == 0 ? kSealFlag : 0));
     TRY(journal.append(frame, left == 0));
     rows.clear();
   }
@@ -139,7 +146,8 @@ bool in_child(Work&& work) {
 
 int64_t folder_bytes(const std::string& folder) {
   int64_t bytes = 0;
-  for (const auto& entry : fs::directory_iterator(folder)) bytes += static_cast<int64_t>(entry.file_size());
+  for (const auto& entry : fs::directory_iterator(folder))
+    bytes += static_cast<int64_t>(entry.file_size());
   return bytes;
 }
 
@@ -160,11 +168,13 @@ Status convert(const std::string& folder, int64_t count) {
   TRY(convert_journal(recording));
   const double seconds = static_cast<double>(monotonic_ns() - start) / 1e9;
   const double rows = static_cast<double>(count);
-  fmt::print("{:<9} {:>5.1f} M rows  {:>6.2f} s  {:>5.2f} M rows/s  journal {:.1f} B/row  parquet {:.1f} B/row  "
-             "peak {} MB over {} MB of libduckdb\n",
-             TableOf<Record>::kName, rows / 1e6, seconds, rows / seconds / 1e6,
-             static_cast<double>(journal_bytes) / rows, static_cast<double>(folder_bytes(folder)) / rows,
-             (peak_rss_bytes() - baseline) >> 20, baseline >> 20);
+  fmt::print(
+      "{:<9} {:>5.1f} M rows  {:>6.2f} s  {:>5.2f} M rows/s  journal {:.1f} B/row  parquet {:.1f} "
+      "B/row  "
+      "peak {} MB over {} MB of libduckdb\n",
+      TableOf<Record>::kName, rows / 1e6, seconds, rows / seconds / 1e6,
+      static_cast<double>(journal_bytes) / rows, static_cast<double>(folder_bytes(folder)) / rows,
+      (peak_rss_bytes() - baseline) >> 20, baseline >> 20);
   return {};
 }
 
@@ -182,11 +192,14 @@ Result<double> ask(const std::string& folder, const char* form) {
     count += loaded_duck_api().data_chunk_get_size(chunk.get());
   }
   const double seconds = static_cast<double>(monotonic_ns() - start) / 1e9;
-  fmt::print("group by over counters, fathom on the {:<8} {:>7.3f} s  ({} groups)\n", form, seconds, count);
+  fmt::print("group by over counters, fathom on the {:<8} {:>7.3f} s  ({} groups)\n", form, seconds,
+             count);
   return seconds;
 }
 
-int shell(const std::string& command) { return std::system(command.c_str()); }  // NOLINT(concurrency-mt-unsafe)
+int shell(const std::string& command) {
+  return std::system(command.c_str());
+}  // NOLINT(concurrency-mt-unsafe)
 
 // The same rows in SQLite, indexed by nothing, as a plain table of them would be.
 Result<double> ask_sqlite(const std::string& folder) {
@@ -196,11 +209,14 @@ Result<double> ask_sqlite(const std::string& folder) {
   TRY_ASSIGN(DuckDatabase duck, DuckDatabase::open());
   TRY_ASSIGN(DuckConnection connection, DuckConnection::open(duck));
   TRY(connection.execute("COPY (SELECT layer, name, file, count, time_ns, bytes, errors FROM " +
-                         sql_text(folder + "/counters.parquet") + ") TO " + sql_text(csv) + " (HEADER false)"));
+                         sql_text(folder + "/counters.parquet") + ") TO " + sql_text(csv) +
+                         " (HEADER false)"));
   const std::string load = fmt::format(
       "printf 'PRAGMA journal_mode=OFF;\nPRAGMA synchronous=OFF;\n"
-      "CREATE TABLE counters(layer TEXT, name TEXT, file TEXT, count INT, time_ns INT, bytes INT, errors INT);\n"
-      ".mode csv\n.import {} counters\n' | sqlite3 {} >/dev/null", csv, database);
+      "CREATE TABLE counters(layer TEXT, name TEXT, file TEXT, count INT, time_ns INT, bytes INT, "
+      "errors INT);\n"
+      ".mode csv\n.import {} counters\n' | sqlite3 {} >/dev/null",
+      csv, database);
   if (shell(load) != 0) return Error{Code::kUnsupported, "sqlite3 is absent: no comparison"};
   fs::remove(csv);
   const int64_t start = monotonic_ns();
@@ -241,5 +257,6 @@ int bench(int64_t millions, const std::string& place) {
 }  // namespace fathom
 
 int main(int argc, char** argv) {
-  return fathom::bench(argc > 1 ? std::max(1, std::atoi(argv[1])) : 10, argc > 2 ? argv[2] : "/tmp");
+  return fathom::bench(argc > 1 ? std::max(1, std::atoi(argv[1])) : 10,
+                       argc > 2 ? argv[2] : "/tmp");
 }

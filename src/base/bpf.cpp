@@ -18,7 +18,8 @@ namespace {
 constexpr const char* kTypeInformation = "/sys/kernel/btf/vmlinux";
 constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC;  // fixed by the kernel's interface
 
-thread_local std::string complaint;  // the first since it was last taken: later ones only follow from it
+thread_local std::string
+    complaint;  // the first since it was last taken: later ones only follow from it
 
 int keep_complaint(libbpf_print_level level, const char* format, va_list args) {
   if (level != LIBBPF_WARN || !complaint.empty()) return 0;
@@ -37,12 +38,14 @@ Status check_bpf() {
   libbpf_set_print(keep_complaint);
   complaint.clear();
   if (access(kTypeInformation, R_OK) != 0) {
-    return Error{Code::kUnsupported, "the kernel gives no type information (" + std::string(kTypeInformation) + ")",
+    return Error{Code::kUnsupported,
+                 "the kernel gives no type information (" + std::string(kTypeInformation) + ")",
                  "a kernel built with CONFIG_DEBUG_INFO_BTF has it"};
   }
   struct stat space {};
   if (stat("/proc/self/ns/pid", &space) == 0 && space.st_ino != kInitialPidNamespace) {
-    return Error{Code::kUnsupported, "this process has a pid namespace of its own: the kernel's ids are others",
+    return Error{Code::kUnsupported,
+                 "this process has a pid namespace of its own: the kernel's ids are others",
                  "run on the host, or share its pid namespace (docker run --pid=host)"};
   }
   return {};
@@ -57,12 +60,14 @@ Error bpf_error(std::string_view doing, int error_number) {
                    "run as root, or: setcap cap_bpf,cap_perfmon+ep on the fathom binary"};
     }
     // Root and still refused: lockdown, or a container's missing capability.
-    Error error = errno_error(doing, error_number).with_hint("needs CAP_BPF and CAP_PERFMON, and no lockdown");
+    Error error = errno_error(doing, error_number)
+                      .with_hint("needs CAP_BPF and CAP_PERFMON, and no lockdown");
     if (!reason.empty()) error.message += " (" + reason + ")";
     return error;
   }
   Error error = errno_error(doing, error_number);
-  if (error_number == ESRCH || error_number == ENOENT || error_number == EINVAL) error.code = Code::kUnsupported;
+  if (error_number == ESRCH || error_number == ENOENT || error_number == EINVAL)
+    error.code = Code::kUnsupported;
   if (!reason.empty()) error.message += " (" + reason + ")";
   return error;
 }

@@ -18,8 +18,8 @@ inline int64_t clock_ns(clockid_t clock) {
 }
 inline int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
-// What to add to a monotonic time to get nanoseconds since 1970. Taken between two monotonic reads, the
-// closest of a few tries.
+// What to add to a monotonic time to get nanoseconds since 1970. Taken between two monotonic reads,
+// the closest of a few tries.
 inline int64_t real_offset_ns() {
   int64_t best_gap = INT64_MAX;
   int64_t offset = 0;

@@ -29,7 +29,8 @@ __attribute__((target("sse4.2"))) uint32_t crc32c_sse42(std::string_view bytes, 
     crc = __builtin_ia32_crc32di(crc, word);
   }
   auto narrow = static_cast<uint32_t>(crc);
-  for (; left > 0; --left, ++at) narrow = __builtin_ia32_crc32qi(narrow, static_cast<unsigned char>(*at));
+  for (; left > 0; --left, ++at)
+    narrow = __builtin_ia32_crc32qi(narrow, static_cast<unsigned char>(*at));
   return ~narrow;
 }
 #endif
@@ -38,7 +39,8 @@ __attribute__((target("sse4.2"))) uint32_t crc32c_sse42(std::string_view bytes, 
 
 uint32_t crc32c_portable(std::string_view bytes, uint32_t seed) {
   uint32_t crc = ~seed;
-  for (const char byte : bytes) crc = kTable[(crc ^ static_cast<unsigned char>(byte)) & 0xFF] ^ (crc >> 8);
+  for (const char byte : bytes)
+    crc = kTable[(crc ^ static_cast<unsigned char>(byte)) & 0xFF] ^ (crc >> 8);
   return ~crc;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32C (Castagnoli), as iSCSI and ext4 use it: by the CPU's instruction where there is one. Any thread.
+// CRC-32C (Castagnoli), as iSCSI and ext4 use it: by the CPU's instruction where there is one. Any
+// thread.
 #pragma once
 
 #include <cstdint>

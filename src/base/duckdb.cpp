@@ -10,8 +10,10 @@ using Prepared = DuckHandle<duckdb_prepared_statement, &DuckApi::destroy_prepare
 
 Error refused(const char* why) {
   const std::string_view text = why == nullptr ? "DuckDB gave no reason" : why;
-  if (text.find("No space left on device") != std::string_view::npos) return Error{Code::kNoSpace, std::string(text)};
-  if (text.starts_with("IO Error") || text.starts_with("Out of Memory")) return Error{Code::kIo, std::string(text)};
+  if (text.find("No space left on device") != std::string_view::npos)
+    return Error{Code::kNoSpace, std::string(text)};
+  if (text.starts_with("IO Error") || text.starts_with("Out of Memory"))
+    return Error{Code::kIo, std::string(text)};
   return Error{Code::kInvalid, std::string(text)};
 }
 
@@ -57,20 +59,24 @@ Result<DuckChunk> DuckResult::next() {
   const DuckApi& api = loaded_duck_api();
   DuckChunk chunk(api.fetch_chunk(result_));
   if (chunk.get() != nullptr && api.data_chunk_get_size(chunk.get()) > 0) return chunk;
-  if (const char* why = api.result_error(&result_); why != nullptr && *why != '\0') return refused(why);
+  if (const char* why = api.result_error(&result_); why != nullptr && *why != '\0')
+    return refused(why);
   return DuckChunk();
 }
 
 Result<DuckDatabase> DuckDatabase::open(const DuckOptions& options) {
   TRY_ASSIGN(const DuckApi* api, duck_api());
   Config config;
-  if (api->create_config(config.out()) != DuckDBSuccess) return Error{Code::kInternal, "DuckDB takes no settings"};
+  if (api->create_config(config.out()) != DuckDBSuccess)
+    return Error{Code::kInternal, "DuckDB takes no settings"};
   const auto set = [&](const char* name, const std::string& value) {
     return api->set_config(config.get(), name, value.c_str()) == DuckDBSuccess;
   };
-  bool taken = set("autoinstall_known_extensions", "false") && set("autoload_known_extensions", "false") &&
+  bool taken = set("autoinstall_known_extensions", "false") &&
+               set("autoload_known_extensions", "false") &&
                set("temp_directory", options.temp_folder);
-  if (options.memory_limit_bytes > 0) taken &= set("memory_limit", std::to_string(options.memory_limit_bytes) + "B");
+  if (options.memory_limit_bytes > 0)
+    taken &= set("memory_limit", std::to_string(options.memory_limit_bytes) + "B");
   if (options.threads > 0) taken &= set("threads", std::to_string(options.threads));
   if (!taken) return Error{Code::kUnsupported, "this DuckDB does not take our settings"};
   DuckDatabase database;
@@ -85,7 +91,8 @@ Result<DuckDatabase> DuckDatabase::open(const DuckOptions& options) {
 
 Result<DuckConnection> DuckConnection::open(DuckDatabase& database) {
   DuckConnection connection;
-  if (loaded_duck_api().connect(database.database_.get(), connection.connection_.out()) != DuckDBSuccess) {
+  if (loaded_duck_api().connect(database.database_.get(), connection.connection_.out()) !=
+      DuckDBSuccess) {
     return Error{Code::kInternal, "DuckDB takes no connection"};
   }
   return connection;
@@ -99,11 +106,13 @@ Result<DuckResult> DuckConnection::query(const std::string& sql, Allow allow) {
   const idx_t count = api.extract_statements(get(), sql.c_str(), statements.out());
   if (count == 0) {
     const char* why = api.extract_statements_error(statements.get());
-    return why == nullptr ? Error{Code::kInvalid, "there is no statement in the query"} : refused(why);
+    return why == nullptr ? Error{Code::kInvalid, "there is no statement in the query"}
+                          : refused(why);
   }
   for (idx_t i = 0;; ++i) {
     Prepared statement;
-    if (api.prepare_extracted_statement(get(), statements.get(), i, statement.out()) != DuckDBSuccess) {
+    if (api.prepare_extracted_statement(get(), statements.get(), i, statement.out()) !=
+        DuckDBSuccess) {
       return refused(api.prepare_error(statement.get()));
     }
     if (allow != nullptr) TRY(allow(api.prepared_statement_type(statement.get())));

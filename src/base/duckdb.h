@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DuckDB with owners and Results: a database in memory, connections to it, results read chunk by chunk. A
-// database may be shared by threads; a connection and its results belong to one thread at a time. Results
-// must go before their connection, connections before their database.
+// DuckDB with owners and Results: a database in memory, connections to it, results read chunk by
+// chunk. A database may be shared by threads; a connection and its results belong to one thread at
+// a time. Results must go before their connection, connections before their database.
 #pragma once
 
 #include <cstdint>
@@ -85,8 +85,8 @@ class DuckConnection {
  public:
   static Result<DuckConnection> open(DuckDatabase& database);
 
-  // Executes all statements of `sql` and gives the rows of the last as they are made. kInvalid with DuckDB's
-  // own words if it cannot.
+  // Executes all statements of `sql` and gives the rows of the last as they are made. kInvalid with
+  // DuckDB's own words if it cannot.
   Result<DuckResult> query(const std::string& sql);
   Status execute(const std::string& sql);
   // As above, but first asks `allow` about the kind of each statement.
@@ -105,7 +105,8 @@ inline bool duck_valid(const uint64_t* validity, size_t row) {
 }
 inline std::string_view duck_text(const duckdb_string_t& text) {
   const uint32_t length = text.value.inlined.length;
-  return {length <= sizeof text.value.inlined.inlined ? text.value.inlined.inlined : text.value.pointer.ptr,
+  return {length <= sizeof text.value.inlined.inlined ? text.value.inlined.inlined
+                                                      : text.value.pointer.ptr,
           length};
 }
 

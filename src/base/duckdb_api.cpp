@@ -10,7 +10,8 @@ namespace fathom {
 namespace {
 
 constexpr const char* kHint =
-    "put libduckdb.so (1.4 or newer) where the linker finds it, or name it: FATHOM_DUCKDB=/path/libduckdb.so";
+    "put libduckdb.so (1.4 or newer) where the linker finds it, or name it: "
+    "FATHOM_DUCKDB=/path/libduckdb.so";
 
 std::string beside_program() {
   std::error_code failed;
@@ -36,15 +37,17 @@ const Result<DuckApi>& the_api() {
 }  // namespace
 
 Result<DuckApi> load_duck_api(const std::string& path) {
-  // Local: its symbols must not stand in for anybody else's. Never closed: it has threads of its own.
+  // Local: its symbols must not stand in for anybody else's. Never closed: it has threads of its
+  // own.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    return Error{Code::kUnsupported, std::string("DuckDB is needed and cannot be loaded: ") + why, kHint};
+    return Error{Code::kUnsupported, std::string("DuckDB is needed and cannot be loaded: ") + why,
+                 kHint};
   }
   DuckApi api;
   const char* missing = nullptr;
-#define FATHOM_DUCKDB_FIND(name)                                                        \
+#define FATHOM_DUCKDB_FIND(name)                                                    \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "duckdb_" #name)); \
   if (api.name == nullptr) missing = "duckdb_" #name;
   FATHOM_DUCKDB_FUNCTIONS(FATHOM_DUCKDB_FIND)

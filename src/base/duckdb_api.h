@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of DuckDB's C interface that are in use, as one table filled by dlopen. libduckdb is 62 MB:
-// it is never linked, so that programs start fast and run where it is absent. Any thread.
+// The functions of DuckDB's C interface that are in use, as one table filled by dlopen. libduckdb
+// is 62 MB: it is never linked, so that programs start fast and run where it is absent. Any thread.
 #pragma once
 
 #include <duckdb.h>
@@ -45,11 +45,12 @@ struct DuckApi {
 #undef FATHOM_DUCKDB_MEMBER
 };
 
-// Opens one library file and finds all functions; kUnsupported where the file or a function is missing.
+// Opens one library file and finds all functions; kUnsupported where the file or a function is
+// missing.
 Result<DuckApi> load_duck_api(const std::string& path);
 
-// The library named by $FATHOM_DUCKDB, else ../lib/libduckdb.so beside the program, else the system's. Found
-// once and kept; a failure is kept as well.
+// The library named by $FATHOM_DUCKDB, else ../lib/libduckdb.so beside the program, else the
+// system's. Found once and kept; a failure is kept as well.
 Result<const DuckApi*> duck_api();
 
 // The same, for code that can only run with the library loaded.

@@ -42,7 +42,8 @@ Status write_all(int fd, std::string_view bytes) {
 
 Status write_file(const std::string& path, std::string_view bytes) {
   TRY_ASSIGN(Fd file, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
-  if (auto written = write_all(file.get(), bytes); !written.ok()) return std::move(written).error().within(path);
+  if (auto written = write_all(file.get(), bytes); !written.ok())
+    return std::move(written).error().within(path);
   return {};
 }
 
@@ -57,7 +58,23 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
     if (got < 0) return errno_error("read " + path);
     if (got == 0) break;
     used += static_cast<size_t>(got);
-    if (used > limit) return Error{Code::kInvalid, path + " is larger than " + std::to_string(limit) + " bytes"};
+    if (used > limit)
+      return Error{Code::kInvalid, path + " is larger than " + std::to_string(limit) + " bytes"};
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+Result<std::string> read_start(const std::string& path, size_t most) {
+  TRY_ASSIGN(Fd file, open_file(path, O_RDONLY));
+  std::string bytes(most, '\0');
+  size_t used = 0;
+  while (used < most) {
+    const ssize_t got = read(file.get(), bytes.data() + used, most - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("read " + path);
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
   }
   bytes.resize(used);
   return bytes;

@@ -45,6 +45,9 @@ Status write_file(const std::string& path, std::string_view bytes);
 // The whole file, at most `limit` bytes.
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{64} << 20);
 
+// Its first bytes, at most `most`.
+Result<std::string> read_start(const std::string& path, size_t most);
+
 // Makes the entries of a folder durable.
 Status sync_folder(const std::string& path);
 

@@ -10,6 +10,8 @@
 
 #include <array>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "base/fd.h"
 
@@ -26,6 +28,14 @@ std::string cpu_model() {
   return text.substr(start, text.find('\n', start) - start);
 }
 
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kHypervisors = {{
+    {"KVMKVMKVM", "kvm"},
+    {"Microsoft Hv", "hyper-v"},
+    {"VMwareVMware", "vmware"},
+    {"XenVMMXenVMM", "xen"},
+    {"TCGTCGTCGTCG", "qemu"},
+}};
+
 std::string virtualization() {
 #if defined(__x86_64__)
   unsigned a = 0;
@@ -39,6 +49,9 @@ std::string virtualization() {
   std::memcpy(vendor.data(), &b, 4);
   std::memcpy(vendor.data() + 4, &c, 4);
   std::memcpy(vendor.data() + 8, &d, 4);
+  for (const auto& [id, name] : kHypervisors) {
+    if (id == vendor.data()) return name;
+  }
   return vendor.data();
 #else
   return {};

@@ -20,7 +20,8 @@ Result<std::string> find_installed(const std::string& name) {
   const fs::path path = home / name;
   if (access(path.c_str(), R_OK) == 0) return path.string();
   return Error{Code::kNotFound, path.string() + " is missing",
-               "fathom's bin and lib folders belong together; set FATHOM_HOME to the folder that holds them"};
+               "fathom's bin and lib folders belong together; set FATHOM_HOME to the folder that "
+               "holds them"};
 }
 
 }  // namespace fathom

@@ -8,7 +8,8 @@
 
 namespace fathom {
 
-// The path of `name` (as "lib/fathom-spawn") next to the folder of the running program; FATHOM_HOME wins.
+// The path of `name` (as "lib/fathom-spawn") next to the folder of the running program; FATHOM_HOME
+// wins.
 Result<std::string> find_installed(const std::string& name);
 
 }  // namespace fathom

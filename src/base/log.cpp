@@ -32,8 +32,9 @@ void log_line(LogLevel level, std::string_view text) {
   if (level > most_verbose_level.load(std::memory_order_relaxed)) return;
   const bool colours = colours_wanted(STDERR_FILENO);
   const Label& label = kLabels[static_cast<size_t>(level)];
-  const std::string line = colours ? fmt::format("fathom: {}{}:\x1b[0m {}\n", label.colour, label.text, text)
-                                   : fmt::format("fathom: {}: {}\n", label.text, text);
+  const std::string line =
+      colours ? fmt::format("fathom: {}{}:\x1b[0m {}\n", label.colour, label.text, text)
+              : fmt::format("fathom: {}: {}\n", label.text, text);
   (void)!write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -19,7 +19,8 @@ Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, int group_f
   const int failed = errno;
   Error error = errno_error("perf_event_open", failed);
   if (failed == EACCES || failed == EPERM) {
-    error.hint = "run as root, or: sysctl kernel.perf_event_paranoid=2 (a container also needs CAP_PERFMON)";
+    error.hint =
+        "run as root, or: sysctl kernel.perf_event_paranoid=2 (a container also needs CAP_PERFMON)";
   }
   if (failed == ENOENT || failed == ENODEV) error.code = Code::kUnsupported;
   return error;
@@ -33,9 +34,11 @@ Result<PerfRing> PerfRing::map(int event_fd, size_t data_bytes, size_t least_byt
     void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event_fd, 0);
     if (mapping != MAP_FAILED) return PerfRing(mapping, bytes, page_bytes);
     const int failed = errno;
-    if ((failed != EPERM && failed != ENOMEM) || data_bytes / 2 < std::max(least_bytes, page_bytes)) {
+    if ((failed != EPERM && failed != ENOMEM) ||
+        data_bytes / 2 < std::max(least_bytes, page_bytes)) {
       return errno_error("map a ring of " + std::to_string(data_bytes) + " bytes", failed)
-          .with_hint("sysctl kernel.perf_event_mlock_kb=2048 lets users lock more memory for rings");
+          .with_hint(
+              "sysctl kernel.perf_event_mlock_kb=2048 lets users lock more memory for rings");
     }
     data_bytes /= 2;
   }
@@ -80,7 +83,8 @@ const perf_event_header* PerfRing::next() {
   // Records are multiples of 8 bytes: a header is never split.
   const auto* header = reinterpret_cast<const perf_event_header*>(data_ + at);
   const size_t size = header->size;
-  if (size < sizeof(perf_event_header) || size > head_ - tail_) {  // not the kernel's: skip what there is
+  if (size < sizeof(perf_event_header) ||
+      size > head_ - tail_) {  // not the kernel's: skip what there is
     tail_ = head_;
     return nullptr;
   }

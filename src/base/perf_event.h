@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// perf_event_open(2) and its ring of records. A ring belongs to one thread; it reads what the kernel has
-// written and gives the room back. Nothing here knows what the events mean.
+// perf_event_open(2) and its ring of records. A ring belongs to one thread; it reads what the
+// kernel has written and gives the room back. Nothing here knows what the events mean.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -30,7 +30,8 @@ class PerfRing {
   PerfRing& operator=(const PerfRing&) = delete;
   ~PerfRing();
 
-  // The next record the kernel had finished when begin() was called, or null. Valid until the next call.
+  // The next record the kernel had finished when begin() was called, or null. Valid until the next
+  // call.
   void begin();
   [[nodiscard]] const perf_event_header* next();
   // Gives all records read since begin() back to the kernel.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc says about one process or thread. Each file is parsed by a pure function from its text, and
-// read by one that takes the folder ("/proc/123", "/proc/123/task/124"), so that tests feed fixtures. One
-// read(2) a file. A field a kernel does not give is absent; 0 means the kernel said 0. Any thread.
+// What /proc says about one process or thread. Each file is parsed by a pure function from its
+// text, and read by one that takes the folder ("/proc/123", "/proc/123/task/124"), so that tests
+// feed fixtures. One read(2) a file. A field a kernel does not give is absent; 0 means the kernel
+// said 0. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +29,22 @@ struct ProcStat {
   int64_t priority = 0, nice = 0, threads = 0;
   int64_t start_ticks = 0;  // since boot; with pid, it names a process for good
   int64_t virtual_bytes = 0, rss_bytes = 0;
-  int64_t cpu = 0;                       // last ran on
+  int64_t cpu = 0;                        // last ran on
   std::optional<int64_t> block_delay_ns;  // absent before the kernel counted it
 };
 Result<ProcStat> parse_proc_stat(std::string_view text);
 Result<ProcStat> read_proc_stat(const std::string& folder);
 
 struct ProcStatus {
-  std::optional<int64_t> rss_bytes, peak_rss_bytes, anonymous_bytes, file_bytes, shared_bytes, swap_bytes;
+  std::optional<int64_t> rss_bytes, peak_rss_bytes, anonymous_bytes, file_bytes, shared_bytes,
+      swap_bytes;
   std::optional<int64_t> virtual_bytes, threads, voluntary_switches, involuntary_switches;
 };
 ProcStatus parse_proc_status(std::string_view text);
 Result<ProcStatus> read_proc_status(const std::string& folder);
 
-// Of a process this includes the threads and children it has waited for. Only its owner may read it.
+// Of a process this includes the threads and children it has waited for. Only its owner may read
+// it.
 struct ProcIo {
   int64_t read_chars = 0, written_chars = 0, read_calls = 0, write_calls = 0;
   int64_t disk_read_bytes = 0, disk_written_bytes = 0, disk_cancelled_bytes = 0;
@@ -75,7 +78,8 @@ Result<std::string> read_proc_name(const std::string& folder);  // without the n
 Result<std::string> read_proc_args(const std::string& folder, size_t most = 4096);  // NUL separated
 Result<std::string> read_proc_exe(const std::string& folder);
 
-// What to add to a start time since boot to get CLOCK_MONOTONIC: the machine's time asleep, negated.
+// What to add to a start time since boot to get CLOCK_MONOTONIC: the machine's time asleep,
+// negated.
 int64_t boot_to_monotonic_ns();
 int64_t ticks_to_ns(int64_t ticks);
 

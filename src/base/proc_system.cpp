@@ -46,8 +46,9 @@ Result<SystemStat> parse_system_stat(std::string_view text) {
   SystemStat stat;
   auto line = take_line(text);
   if (!line || take_word(*line) != "cpu") return unreadable("/proc/stat");
-  const std::array<int64_t*, 8> times = {&stat.user_ns,   &stat.nice_ns, &stat.system_ns,  &stat.idle_ns,
-                                         &stat.iowait_ns, &stat.irq_ns,  &stat.softirq_ns, &stat.steal_ns};
+  const std::array<int64_t*, 8> times = {&stat.user_ns,    &stat.nice_ns,   &stat.system_ns,
+                                         &stat.idle_ns,    &stat.iowait_ns, &stat.irq_ns,
+                                         &stat.softirq_ns, &stat.steal_ns};
   if (take_numbers(*line, times) < 4) return unreadable("/proc/stat");
   for (int64_t* time : times) *time = ticks_to_ns(*time);
   while ((line = take_line(text))) {
@@ -207,10 +208,18 @@ std::vector<NetStat> parse_net_dev(std::string_view text) {
     std::string_view name = line->substr(0, colon);
     net.name = take_word(name);
     line->remove_prefix(colon + 1);
-    const std::array<int64_t*, 12> values = {
-        &net.received_bytes, &net.received_packets, &net.received_errors, &net.received_drops, nullptr, nullptr,
-        nullptr,             nullptr,               &net.sent_bytes,      &net.sent_packets,   &net.sent_errors,
-        &net.sent_drops};
+    const std::array<int64_t*, 12> values = {&net.received_bytes,
+                                             &net.received_packets,
+                                             &net.received_errors,
+                                             &net.received_drops,
+                                             nullptr,
+                                             nullptr,
+                                             nullptr,
+                                             nullptr,
+                                             &net.sent_bytes,
+                                             &net.sent_packets,
+                                             &net.sent_errors,
+                                             &net.sent_drops};
     if (take_numbers(*line, values) == values.size()) interfaces.push_back(std::move(net));
   }
   return interfaces;
@@ -243,7 +252,8 @@ Result<std::vector<int>> parse_cpu_list(std::string_view text) {
       text.remove_prefix(1);
       last = take_number(text);
     }
-    if (!first || !last || *first < 0 || *last < *first || *last > kMostCpus) return unreadable("a list of CPUs");
+    if (!first || !last || *first < 0 || *last < *first || *last > kMostCpus)
+      return unreadable("a list of CPUs");
     for (int64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
     if (text.starts_with(',')) text.remove_prefix(1);
   }

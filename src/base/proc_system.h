@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc says about the whole machine. As in proc.h: a pure function parses each file's text, another
-// reads it below `root`; what a kernel does not give is absent. Sums run since boot. Any thread.
+// What /proc says about the whole machine. As in proc.h: a pure function parses each file's text,
+// another reads it below `root`; what a kernel does not give is absent. Sums run since boot. Any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +50,8 @@ struct DiskStat {
   int64_t in_flight = 0, busy_ns = 0;
 };
 std::vector<DiskStat> parse_diskstats(std::string_view text);
-// The devices that hold data themselves: no partitions, no loop, RAM, device-mapper or RAID devices, which
-// would count a byte twice. All of them added up; the name stays empty.
+// The devices that hold data themselves: no partitions, no loop, RAM, device-mapper or RAID
+// devices, which would count a byte twice. All of them added up; the name stays empty.
 Result<DiskStat> read_disk_sum(std::string_view root = "/proc", std::string_view sys = "/sys");
 
 struct NetStat {
@@ -60,7 +61,7 @@ struct NetStat {
 };
 std::vector<NetStat> parse_net_dev(std::string_view text);
 struct NetSums {
-  NetStat outside;   // all interfaces but lo
+  NetStat outside;  // all interfaces but lo
   NetStat loopback;
 };
 // Of the network namespace of `root`: "/proc" is ours, "/proc/PID" that of a process.

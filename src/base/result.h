@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one error idiom outside inject/. A function that can fail returns Result<T>; TRY and TRY_ASSIGN
-// pass an error up. An Error reads as a path of what was being done, and its hint says what to type
-// next. Libraries return errors, the edge that stops one logs it once. Plain values: any thread.
+// The one error idiom outside inject/. A function that can fail returns Result<T>; TRY and
+// TRY_ASSIGN pass an error up. An Error reads as a path of what was being done, and its hint says
+// what to type next. Libraries return errors, the edge that stops one logs it once. Plain values:
+// any thread.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,17 @@
 
 namespace fathom {
 
-enum class Code { kInvalid, kNotFound, kPermission, kUnsupported, kIo, kNoSpace, kCorrupt, kExists, kInternal };
+enum class Code {
+  kInvalid,
+  kNotFound,
+  kPermission,
+  kUnsupported,
+  kIo,
+  kNoSpace,
+  kCorrupt,
+  kExists,
+  kInternal
+};
 
 struct Error {
   Code code = Code::kInternal;
@@ -37,8 +48,10 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const = delete;  // a Result<bool> would read wrong
@@ -46,7 +59,9 @@ class [[nodiscard]] Result {
   [[nodiscard]] T& value() & { return std::get<0>(state_); }
   [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
   [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
-  [[nodiscard]] T value_or(T fallback) && { return ok() ? std::get<0>(std::move(state_)) : std::move(fallback); }
+  [[nodiscard]] T value_or(T fallback) && {
+    return ok() ? std::get<0>(std::move(state_)) : std::move(fallback);
+  }
   [[nodiscard]] Error& error() & { return std::get<1>(state_); }
   [[nodiscard]] const Error& error() const& { return std::get<1>(state_); }
   [[nodiscard]] Error&& error() && { return std::get<1>(std::move(state_)); }
@@ -79,14 +94,14 @@ using Status = Result<void>;
 #define FATHOM_CONCAT(a, b) FATHOM_CONCAT_(a, b)
 
 // TRY(expr): returns the error of expr from this function, else goes on.
-#define TRY(expr)                                                  \
-  do {                                                             \
-    if (auto try_result_ = (expr); !try_result_.ok())              \
-      return std::move(try_result_).error();                       \
+#define TRY(expr)                                                                            \
+  do {                                                                                       \
+    if (auto try_result_ = (expr); !try_result_.ok()) return std::move(try_result_).error(); \
   } while (false)
 
 // TRY_ASSIGN(auto x, expr): the same, and x is the value.
-#define TRY_ASSIGN(declaration, expr) TRY_ASSIGN_(FATHOM_CONCAT(try_result_, __LINE__), declaration, expr)
+#define TRY_ASSIGN(declaration, expr) \
+  TRY_ASSIGN_(FATHOM_CONCAT(try_result_, __LINE__), declaration, expr)
 #define TRY_ASSIGN_(result, declaration, expr)        \
   auto result = (expr);                               \
   if (!result.ok()) return std::move(result).error(); \

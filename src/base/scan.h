@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking numbers and words out of the kernel's text files, without copies or locales. Plain functions over a
-// view that they shorten from the front: any thread.
+// Taking numbers and words out of the kernel's text files, without copies or locales. Plain
+// functions over a view that they shorten from the front: any thread.
 #pragma once
 
 #include <algorithm>
@@ -33,14 +33,16 @@ inline std::optional<std::string_view> take_line(std::string_view& text) {
   return line;
 }
 
-// Text is left as it was if it does not go on with a number. Beyond 64 bits signed, the highest one.
+// Text is left as it was if it does not go on with a number. Beyond 64 bits signed, the highest
+// one.
 inline std::optional<int64_t> take_number(std::string_view& text) {
   std::string_view rest = text;
   skip_blanks(rest);
   int64_t number = 0;
   const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
   if (failed == std::errc::invalid_argument) return std::nullopt;
-  if (failed == std::errc::result_out_of_range) number = rest.front() == '-' ? INT64_MIN : INT64_MAX;
+  if (failed == std::errc::result_out_of_range)
+    number = rest.front() == '-' ? INT64_MIN : INT64_MAX;
   rest.remove_prefix(static_cast<size_t>(end - rest.data()));
   text = rest;
   return number;

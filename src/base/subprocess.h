@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program to its end and keeps what it said. For our own helpers and for tests, not for targets. Any
-// thread; blocks.
+// Runs a program to its end and keeps what it said. For our own helpers and for tests, not for
+// targets. Any thread; blocks.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace fathom {
 
 struct Finished {
-  int status = 0;  // exit status; 128 + signal if it was ended by one
+  int status = 0;      // exit status; 128 + signal if it was ended by one
   std::string output;  // stdout and stderr together, at most 1 MiB
 };
 

@@ -8,7 +8,9 @@
   COMMAND(kRunCommand)           \
   COMMAND(kDoctorCommand)        \
   COMMAND(kReportCommand)        \
+  COMMAND(kQueryCommand)         \
   COMMAND(kConvertCommand)       \
+  COMMAND(kImportCommand)        \
   COMMAND(kPackCommand)          \
   COMMAND(kUnpackCommand)        \
   COMMAND(kHelpCommand)          \

@@ -10,9 +10,9 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/text_style.h"
+#include "base/version.h"
 #include "cli/help.h"
 #include "cli/parse.h"
-#include "base/version.h"
 
 namespace fathom {
 namespace {

@@ -38,24 +38,34 @@ Rung file_rung(const char* name, const char* file, const char* lost) {
 
 std::vector<Section> examine_all() {
   std::vector<Section> sections;
-  sections.push_back({"fathom", "the program itself",
-                      {file_rung("launcher (fathom-spawn)", "lib/fathom-spawn", "no command can be started"),
-                       file_rung("tables and SQL (libduckdb)", "lib/libduckdb.so", "recordings stay journals, query cannot run")}});
-  for (const ProbeInfo& probe : all_probes()) sections.push_back({probe.name, probe.summary, probe.examine()});
+  sections.push_back(
+      {"fathom",
+       "the program itself",
+       {file_rung("launcher (fathom-spawn)", "lib/fathom-spawn", "no command can be started"),
+        file_rung("tables and SQL (libduckdb)", "lib/libduckdb.so",
+                  "recordings stay journals, query cannot run")}});
+  for (const ProbeInfo& probe : all_probes())
+    sections.push_back({probe.name, probe.summary, probe.examine()});
   return sections;
 }
 
 std::string as_json(const std::vector<Section>& sections, const HostFacts& host) {
-  std::string json = fmt::format("{{\n  \"host\": {}, \"kernel\": {}, \"virtualization\": {}, \"user\": {},\n  \"sections\": [",
-                                 json_quote(host.name), json_quote(host.kernel), json_quote(host.virtualization), json_quote(host.user));
+  std::string json = fmt::format(
+      "{{\n  \"host\": {}, \"kernel\": {}, \"virtualization\": {}, \"user\": {},\n  \"sections\": "
+      "[",
+      json_quote(host.name), json_quote(host.kernel), json_quote(host.virtualization),
+      json_quote(host.user));
   std::string between = "\n    ";
   for (const Section& section : sections) {
-    json += between + fmt::format("{{\"name\": {}, \"summary\": {}, \"rungs\": [", json_quote(section.name), json_quote(section.summary));
+    json += between + fmt::format("{{\"name\": {}, \"summary\": {}, \"rungs\": [",
+                                  json_quote(section.name), json_quote(section.summary));
     std::string inner = "\n      ";
     for (const Rung& rung : section.rungs) {
-      json += inner + fmt::format("{{\"name\": {}, \"state\": \"{}\", \"why\": {}, \"unlock\": {}}}", json_quote(rung.name),
-                                  state_name(rung.state), rung.why.empty() ? "null" : json_quote(rung.why),
-                                  rung.unlock.empty() ? "null" : json_quote(rung.unlock));
+      json +=
+          inner + fmt::format("{{\"name\": {}, \"state\": \"{}\", \"why\": {}, \"unlock\": {}}}",
+                              json_quote(rung.name), state_name(rung.state),
+                              rung.why.empty() ? "null" : json_quote(rung.why),
+                              rung.unlock.empty() ? "null" : json_quote(rung.unlock));
       inner = ",\n      ";
     }
     json += "]}";
@@ -65,15 +75,17 @@ std::string as_json(const std::vector<Section>& sections, const HostFacts& host)
 }
 
 std::string as_text(const std::vector<Section>& sections, const HostFacts& host, bool colours) {
-  std::string text = fmt::format("{} · kernel {} · {} cores · {} · virtualization {} · user {}\n", host.name, host.kernel,
-                                 host.cores, format_bytes(host.memory_bytes), host.virtualization, host.user);
+  std::string text = fmt::format("{} · kernel {} · {} cores · {} · virtualization {} · user {}\n",
+                                 host.name, host.kernel, host.cores,
+                                 format_bytes(host.memory_bytes), host.virtualization, host.user);
   for (const Section& section : sections) {
     text += "\n" + styled(Style::kHeading, section.name, colours) + "  " + section.summary + "\n";
     for (const Rung& rung : section.rungs) {
       const Style style = rung.state == Rung::State::kWorks      ? Style::kGood
                           : rung.state == Rung::State::kDegraded ? Style::kWarning
                                                                  : Style::kBad;
-      text += "  " + styled(style, fmt::format("{:<9}", state_name(rung.state)), colours) + rung.name + "\n";
+      text += "  " + styled(style, fmt::format("{:<9}", state_name(rung.state)), colours) +
+              rung.name + "\n";
       if (!rung.why.empty()) text += "           why:    " + rung.why + "\n";
       if (!rung.unlock.empty()) text += "           unlock: " + rung.unlock + "\n";
     }
@@ -100,13 +112,15 @@ Result<int> run_doctor(const Arguments& arguments) {
   if (arguments.has("clean")) return clean();
   const std::vector<Section> sections = examine_all();
   const HostFacts host = host_facts();
-  TRY(print_out(arguments.has("json") ? as_json(sections, host) : as_text(sections, host, colours_wanted(STDOUT_FILENO))));
+  TRY(print_out(arguments.has("json") ? as_json(sections, host)
+                                      : as_text(sections, host, colours_wanted(STDOUT_FILENO))));
   return 0;
 }
 
 constexpr Flag kFlags[] = {
     {.name = "json", .help = "as JSON"},
-    {.name = "clean", .help = "remove what killed runs left on this machine (cgroups, by run label)"},
+    {.name = "clean",
+     .help = "remove what killed runs left on this machine (cgroups, by run label)"},
 };
 
 }  // namespace
@@ -114,9 +128,10 @@ constexpr Flag kFlags[] = {
 extern constinit const Command kDoctorCommand = {
     .name = "doctor",
     .group = "Record",
-    .summary = "Say what works on this machine, what does not, and what unlocks it",
+    .summary = "Say what works on this machine, and what unlocks the rest",
     .description =
-        "Tries each step of each probe for real and lets it go again. Where one cannot work it says why and the "
+        "Tries each step of each probe for real and lets it go again. Where one cannot work it "
+        "says why and the "
         "one command that unlocks it.\n\n"
         "    fathom doctor\n"
         "    fathom doctor --json\n"

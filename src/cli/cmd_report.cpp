@@ -37,12 +37,27 @@ Result<int> run_report(const Arguments& arguments) {
 }
 
 constexpr Flag kFlags[] = {
-    {.name = "as", .letter = 'a', .value = "FORMAT", .help = "summary, json or csv", .fallback = "summary", .completes = "format"},
-    {.name = "output", .letter = 'o', .value = "FILE", .help = "write to this file instead of stdout", .completes = "file"},
-    {.name = "table", .value = "TABLE", .help = "which table, for csv; fathom query --schema lists them", .fallback = "processes"},
+    {.name = "as",
+     .letter = 'a',
+     .value = "FORMAT",
+     .help = "summary, json or csv",
+     .fallback = "summary",
+     .completes = "format"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "write to this file instead of stdout",
+     .completes = "file"},
+    {.name = "table",
+     .value = "TABLE",
+     .help = "which table, for csv; fathom query --schema lists them",
+     .fallback = "processes"},
 };
 constexpr Positional kPositionals[] = {
-    {.name = "RUN", .help = "the recording; else the newest in this folder", .optional = true, .completes = "run"},
+    {.name = "RUN",
+     .help = "the recording; else the newest in this folder",
+     .optional = true,
+     .completes = "run"},
 };
 
 }  // namespace
@@ -52,7 +67,8 @@ extern constinit const Command kReportCommand = {
     .group = "Look",
     .summary = "Show what a recording says, on the terminal or in a format",
     .description =
-        "Reads a finished recording, one whose recorder was killed, or one that is still being written, and says "
+        "Reads a finished recording, one whose recorder was killed, or one that is still being "
+        "written, and says "
         "what is missing.\n\n"
         "    fathom report\n"
         "    fathom report make-1.fathom --as json\n"

@@ -65,7 +65,8 @@ Result<SessionOptions> options_from(const Arguments& arguments) {
     TRY_ASSIGN(options.timeout_ns, arguments.duration("timeout"));
   }
   if (options.interval_ns < kShortestInterval) {
-    return Error{Code::kInvalid, "--interval " + arguments.text("interval") + " is too short", "1ms is the shortest"};
+    return Error{Code::kInvalid, "--interval " + arguments.text("interval") + " is too short",
+                 "1ms is the shortest"};
   }
   options.wait_all = arguments.has("wait-all");
   return options;
@@ -74,7 +75,8 @@ Result<SessionOptions> options_from(const Arguments& arguments) {
 Result<std::string> folder_for(const Arguments& arguments) {
   auto folder = make_run_folder(arguments.text("output"), arguments.program());
   if (folder.ok() || folder.error().code != Code::kExists) return folder;
-  for (const std::string& recovered : recover_left_behind(arguments.text("output") + kFolderSuffix)) {
+  for (const std::string& recovered :
+       recover_left_behind(arguments.text("output") + kFolderSuffix)) {
     log_info("{} was left by a killed run; it has been recovered", recovered);
   }
   return folder;
@@ -87,7 +89,8 @@ void show_summary(const std::string& folder, const Arguments& arguments) {
   options.columns = terminal_columns(STDERR_FILENO);
   options.colours = colours_wanted(STDERR_FILENO);
   const auto recording = Recording::open(folder);
-  Status shown = recording.ok() ? all_reports().front().write(recording.value(), options) : Status(recording.error());
+  Status shown = recording.ok() ? all_reports().front().write(recording.value(), options)
+                                : Status(recording.error());
   if (!shown.ok()) log_failure(shown.error());
 }
 
@@ -100,7 +103,8 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
       log_info("{} was left by a killed run; it has been recovered", recovered);
     }
   }
-  if (!arguments.has("quiet")) fmt::print(stderr, "  {} → fathom report {} --as json|csv, fathom query {} overview\n", folder, folder, folder);
+  if (!arguments.has("quiet"))
+    fmt::print(stderr, "  {0} → fathom report {0} · fathom query {0} overview\n", folder);
 }
 
 int exit_status(const SessionResult& result) {
@@ -123,7 +127,8 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
     log_failure(sink.error());
     return kExitOurs;
   }
-  ProgressLine line(arguments.has("quiet") ? ProgressLine::Mode::kOff : ProgressLine::mode_for(arguments.text("progress")));
+  ProgressLine line(arguments.has("quiet") ? ProgressLine::Mode::kOff
+                                           : ProgressLine::mode_for(arguments.text("progress")));
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.on_warning = [](const Error& error) { log_failure(error, LogLevel::kWarning); };
   auto result = run_session(options, new_run_id(), *sink.value());
@@ -154,19 +159,57 @@ Result<int> run_run(const Arguments& arguments) {
 }
 
 constexpr Flag kFlags[] = {
-    {.name = "output", .letter = 'o', .value = "NAME", .help = "record into NAME.fathom; else COMMAND-1.fathom, COMMAND-2.fathom", .completes = "file"},
-    {.name = "probe", .letter = 'p', .value = "LIST", .help = "probes to use; fathom doctor lists them", .list = true, .completes = "probe"},
-    {.name = "interval", .letter = 'i', .value = "TIME", .help = "time between two looks at resources", .fallback = "100ms"},
-    {.name = "duration", .letter = 'd', .value = "TIME", .help = "end the command after this time; that is a success"},
-    {.name = "timeout", .letter = 't', .value = "TIME", .help = "end the command if it takes longer; exit status 124"},
-    {.name = "grace", .value = "TIME", .help = "how long the command may take to end before it is killed", .fallback = "5s"},
-    {.name = "env", .letter = 'e', .value = "NAME=VALUE", .help = "set a variable for the command", .repeatable = true},
-    {.name = "cwd", .letter = 'C', .value = "FOLDER", .help = "start the command in this folder", .completes = "folder"},
-    {.name = "label", .letter = 'l', .value = "TEXT", .help = "name of the run in reports; else the command"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "NAME",
+     .help = "record into NAME.fathom; else COMMAND-1.fathom, COMMAND-2.fathom",
+     .completes = "file"},
+    {.name = "probe",
+     .letter = 'p',
+     .value = "LIST",
+     .help = "probes to use; fathom doctor lists them",
+     .list = true,
+     .completes = "probe"},
+    {.name = "interval",
+     .letter = 'i',
+     .value = "TIME",
+     .help = "time between two looks at resources",
+     .fallback = "100ms"},
+    {.name = "duration",
+     .letter = 'd',
+     .value = "TIME",
+     .help = "end the command after this time; that is a success"},
+    {.name = "timeout",
+     .letter = 't',
+     .value = "TIME",
+     .help = "end the command if it takes longer; exit status 124"},
+    {.name = "grace",
+     .value = "TIME",
+     .help = "how long the command may take to end before it is killed",
+     .fallback = "5s"},
+    {.name = "env",
+     .letter = 'e',
+     .value = "NAME=VALUE",
+     .help = "set a variable for the command",
+     .repeatable = true},
+    {.name = "cwd",
+     .letter = 'C',
+     .value = "FOLDER",
+     .help = "start the command in this folder",
+     .completes = "folder"},
+    {.name = "label",
+     .letter = 'l',
+     .value = "TEXT",
+     .help = "name of the run in reports; else the command"},
     {.name = "wait-all", .help = "also wait for processes that the command leaves behind"},
-    {.name = "no-tables", .help = "leave the journal as it is; fathom convert makes the tables later"},
+    {.name = "no-tables",
+     .help = "leave the journal as it is; fathom convert makes the tables later"},
     {.name = "quiet", .letter = 'q', .help = "no progress and no summary"},
-    {.name = "progress", .value = "WHEN", .help = "show progress: on a terminal, or always (plain lines), or never", .fallback = "auto", .choices = "auto always never"},
+    {.name = "progress",
+     .value = "WHEN",
+     .help = "show progress: on a terminal, or always (plain lines), or never",
+     .fallback = "auto",
+     .choices = "auto always never"},
 };
 
 }  // namespace
@@ -176,9 +219,12 @@ extern constinit const Command kRunCommand = {
     .group = "Record",
     .summary = "Run a command and record where time and resources go",
     .description =
-        "Records the command with all its children and threads, shows progress on a terminal and a summary on "
-        "stderr. The command's own output is untouched, signals are passed on to it, and its exit status is "
-        "ours (125: fathom itself failed, 126: it cannot be executed, 127: it was not found, 124: --timeout).\n\n"
+        "Records the command with all its children and threads, shows progress on a terminal and a "
+        "summary on "
+        "stderr. The command's own output is untouched, signals are passed on to it, and its exit "
+        "status is "
+        "ours (125: fathom itself failed, 126: it cannot be executed, 127: it was not found, 124: "
+        "--timeout).\n\n"
         "    fathom run -- make -j2\n"
         "    fathom run -o nightly -i 50ms -- ./server --port 8000\n"
         "    fathom run --duration 30s -- redis-server",

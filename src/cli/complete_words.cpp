@@ -36,8 +36,8 @@ struct Kind {
 
 // One line a kind of word.
 constexpr std::array kKinds = {
-    Kind{"file", nullptr},          Kind{"folder", nullptr}, Kind{"run", nullptr},
-    Kind{"command", command_names}, Kind{"probe", probe_names},  Kind{"format", format_names},
+    Kind{"file", nullptr},          Kind{"folder", nullptr},    Kind{"run", nullptr},
+    Kind{"command", command_names}, Kind{"probe", probe_names}, Kind{"format", format_names},
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "cli/prose.h"
 #include "base/version.h"
+#include "cli/prose.h"
 
 namespace fathom {
 namespace {

@@ -19,7 +19,9 @@ Result<std::string> newest_recording(const std::string& folder) {
     newest = entry.path().filename();
     newest_time = time;
   }
-  if (newest.empty()) return Error{Code::kInvalid, "no recording is in this folder", "make one with: fathom run -- COMMAND"};
+  if (newest.empty())
+    return Error{Code::kInvalid, "no recording is in this folder",
+                 "make one with: fathom run -- COMMAND"};
   return newest;
 }
 

@@ -39,18 +39,24 @@ std::string progress_text(const Progress& progress) {
   if (figures.cpu_cores >= 0) text += fmt::format("  cpu {:.2f} cores", figures.cpu_cores);
   if (figures.memory_bytes >= 0) {
     text += " · mem " + format_bytes(figures.memory_bytes);
-    if (figures.peak_memory_bytes > figures.memory_bytes) text += " (peak " + format_bytes(figures.peak_memory_bytes) + ")";
+    if (figures.peak_memory_bytes > figures.memory_bytes)
+      text += " (peak " + format_bytes(figures.peak_memory_bytes) + ")";
   }
-  if (figures.read_bytes_per_s >= 0) text += " · read " + format_bytes(figures.read_bytes_per_s) + "/s";
-  if (figures.written_bytes_per_s >= 0) text += " · write " + format_bytes(figures.written_bytes_per_s) + "/s";
-  if (figures.processes >= 0) text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
-  return text + fmt::format(" · {} records, {} dropped", format_count(progress.records), format_count(progress.dropped));
+  if (figures.read_bytes_per_s >= 0)
+    text += " · read " + format_bytes(figures.read_bytes_per_s) + "/s";
+  if (figures.written_bytes_per_s >= 0)
+    text += " · write " + format_bytes(figures.written_bytes_per_s) + "/s";
+  if (figures.processes >= 0)
+    text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
+  return text + fmt::format(" · {} records, {} dropped", format_count(progress.records),
+                            format_count(progress.dropped));
 }
 
 ProgressLine::Mode ProgressLine::mode_for(const std::string& wanted) {
   if (wanted == "never") return Mode::kOff;
   const char* terminal = getenv("TERM");
-  const bool capable = isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb" &&
+  const bool capable = isatty(STDERR_FILENO) != 0 && terminal != nullptr &&
+                       std::string_view(terminal) != "dumb" &&
                        terminal_size().ws_row >= kFewestRows;
   if (capable) return Mode::kTerminal;
   return wanted == "always" ? Mode::kPlain : Mode::kOff;
@@ -70,14 +76,26 @@ void ProgressLine::draw(const std::string& text) {
     clear();
     rows_ = size.ws_row;
     // One row of room, the region above it, and the cursor back where it was.
-    emit(fmt::format("\n\x1b" "7\x1b[1;{}r\x1b" "8\x1b[1A", rows_ - 1));
+    emit(
+        fmt::format("\n\x1b"
+                    "7\x1b[1;{}r\x1b"
+                    "8\x1b[1A",
+                    rows_ - 1));
   }
-  emit(fmt::format("\x1b" "7\x1b[{};1H\x1b[2K\x1b[2m{}\x1b[0m\x1b" "8", rows_, fit("  " + text, size.ws_col)));
+  emit(
+      fmt::format("\x1b"
+                  "7\x1b[{};1H\x1b[2K\x1b[2m{}\x1b[0m\x1b"
+                  "8",
+                  rows_, fit("  " + text, size.ws_col)));
 }
 
 void ProgressLine::clear() {
   if (rows_ == 0) return;
-  emit(fmt::format("\x1b" "7\x1b[r\x1b[{};1H\x1b[2K\x1b" "8", rows_));
+  emit(
+      fmt::format("\x1b"
+                  "7\x1b[r\x1b[{};1H\x1b[2K\x1b"
+                  "8",
+                  rows_));
   rows_ = 0;
 }
 

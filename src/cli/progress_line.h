@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line at the bottom of the terminal while a target runs. The target's own output scrolls above it and is
-// not touched: the line lives outside the scrolling region. It hides while a program has the terminal in raw
-// mode (an editor, a pager). Belongs to the recorder's thread.
+// The line at the bottom of the terminal while a target runs. The target's own output scrolls above
+// it and is not touched: the line lives outside the scrolling region. It hides while a program has
+// the terminal in raw mode (an editor, a pager). Belongs to the recorder's thread.
 #pragma once
 
 #include <string>

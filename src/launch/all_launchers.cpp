@@ -8,7 +8,8 @@ namespace fathom {
 namespace {
 
 constexpr std::array kLaunchers = {
-    LauncherInfo{"process", "a program with its children, in its own process group and cgroup", launch_process},
+    LauncherInfo{"process", "a program with its children, in its own process group and cgroup",
+                 launch_process},
 };
 
 }  // namespace

@@ -57,8 +57,8 @@ std::string make_leaf(const std::string& parent, const std::string& name) {
   return mkdir(folder.c_str(), 0755) == 0 ? folder : std::string();
 }
 
-// A v2 cgroup with processes cannot give its children controllers, so a sibling is the better place, unless
-// the target would escape limits there.
+// A v2 cgroup with processes cannot give its children controllers, so a sibling is the better
+// place, unless the target would escape limits there.
 std::string make_unified_leaf(const CgroupPlaces& places, const std::string& name) {
   if (places.unified.empty()) return {};
   const std::string parent = fs::path(places.unified).parent_path();
@@ -72,7 +72,8 @@ bool recorder_lives(std::string_view leaf_name) {
   const size_t dash = leaf_name.rfind('-');
   int64_t pid = 0;
   const std::string_view digits = leaf_name.substr(dash + 1);
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), pid).ec != std::errc()) return true;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), pid).ec != std::errc())
+    return true;
   const auto name = read_file("/proc/" + std::to_string(pid) + "/comm");
   return name.ok() && name.value().starts_with("fathom");
 }
@@ -119,7 +120,8 @@ Result<Cgroup> Cgroup::create_in(const CgroupPlaces& places, const std::string& 
   cgroup.memory_ = make_leaf(places.memory, name);
   cgroup.cpuacct_ = make_leaf(places.cpuacct, name);
   if (cgroup.unified_.empty() && cgroup.memory_.empty() && cgroup.cpuacct_.empty()) {
-    return Error{Code::kPermission, "no cgroup can be made here", "run as root, or in a delegated cgroup"};
+    return Error{Code::kPermission, "no cgroup can be made here",
+                 "run as root, or in a delegated cgroup"};
   }
   return cgroup;
 }
@@ -160,7 +162,8 @@ Status remove_cgroup(const std::string& folder) {
   for (int attempt = 0; attempt < 5 && rmdir(folder.c_str()) != 0; ++attempt) {
     if (errno == ENOENT) return {};
     TRY_ASSIGN(const std::string pids, read_file(folder + "/cgroup.procs"));
-    for (const std::string_view pid : split(pids, '\n')) (void)write_file(parent + "/cgroup.procs", pid);
+    for (const std::string_view pid : split(pids, '\n'))
+      (void)write_file(parent + "/cgroup.procs", pid);
   }
   if (access(folder.c_str(), F_OK) == 0) return errno_error("remove " + folder, EBUSY);
   return {};

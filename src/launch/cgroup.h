@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cgroup of the run's own, on version 2, version 1 and hybrid hosts: a leaf in the unified tree, and leaves
-// in the version-1 memory and cpuacct trees where those are mounted. Figures of a cgroup are exact for its
-// whole tree, whoever reaps whom. Belongs to the recorder's thread.
+// A cgroup of the run's own, on version 2, version 1 and hybrid hosts: a leaf in the unified tree,
+// and leaves in the version-1 memory and cpuacct trees where those are mounted. Figures of a cgroup
+// are exact for its whole tree, whoever reaps whom. Belongs to the recorder's thread.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct CgroupPlaces {
 
 class Cgroup {
  public:
-  // Makes the leaves, named after the label and this process; those that may not be made are left out.
-  // kPermission if there is none at all.
+  // Makes the leaves, named after the label and this process; those that may not be made are left
+  // out. kPermission if there is none at all.
   static Result<Cgroup> create(const std::string& run_label);
   static Result<Cgroup> create_in(const CgroupPlaces& places, const std::string& name);
 

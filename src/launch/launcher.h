@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launcher starts or finds what is profiled, a Target. A started target waits before its first instruction
-// until go(), so that probes can attach. Both belong to the recorder's thread.
+// A launcher starts or finds what is profiled, a Target. A started target waits before its first
+// instruction until go(), so that probes can attach. Both belong to the recorder's thread.
 #pragma once
 
 #include <signal.h>
@@ -25,8 +25,8 @@ struct LaunchRequest {
   sigset_t signal_mask{};                // what the target starts with blocked
 };
 
-// A process of the tree that ended and was reaped here: the target itself or an orphan it left. The figures
-// include its waited-for descendants; absent ones could not be read.
+// A process of the tree that ended and was reaped here: the target itself or an orphan it left. The
+// figures include its waited-for descendants; absent ones could not be read.
 struct Departure {
   int64_t pid = 0;
   bool is_main = false;
@@ -46,7 +46,8 @@ class Target {
   [[nodiscard]] virtual int64_t pid() const = 0;
   [[nodiscard]] virtual const Cgroup* cgroup() const = 0;  // nullptr: none could be made
 
-  // Lets it run. An error says why the command could not start; 127 or 126 is then the fitting exit status.
+  // Lets it run. An error says why the command could not start; 127 or 126 is then the fitting exit
+  // status.
   virtual Status go() = 0;
   // Readable when departures() has news.
   [[nodiscard]] virtual int event_fd() const = 0;

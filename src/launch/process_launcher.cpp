@@ -31,7 +31,8 @@ Departure departure_of(const fathom_spawn_message& message) {
   departure.voluntary_switches = message.voluntary_switches;
   departure.involuntary_switches = message.involuntary_switches;
   if (message.has_io != 0) {
-    departure.io = {message.read_chars, message.written_chars, message.disk_read_bytes, message.disk_written_bytes};
+    departure.io = {message.read_chars, message.written_chars, message.disk_read_bytes,
+                    message.disk_written_bytes};
   }
   return departure;
 }
@@ -62,7 +63,8 @@ class ProcessTarget final : public Target {
     if (message.kind == FATHOM_SPAWN_STARTED) return {};
     Error error = errno_error(command_, message.error);
     if (message.error == ENOENT && command_.find('/') == std::string::npos) {
-      error = Error{Code::kNotFound, command_ + ": command not found", "check the spelling and PATH"};
+      error =
+          Error{Code::kNotFound, command_ + ": command not found", "check the spelling and PATH"};
     } else if (message.error == EACCES) {
       error.hint = "is it an executable file? chmod +x " + command_;
     }
@@ -79,7 +81,8 @@ class ProcessTarget final : public Target {
   }
 
   void signal(int number) override {
-    if (pid_ > 0 && kill(static_cast<pid_t>(-pid_), number) != 0) kill(static_cast<pid_t>(pid_), number);
+    if (pid_ > 0 && kill(static_cast<pid_t>(-pid_), number) != 0)
+      kill(static_cast<pid_t>(pid_), number);
   }
 
   void finish() override {
@@ -102,7 +105,8 @@ class ProcessTarget final : public Target {
       got = recv(socket_.get(), &message, sizeof message, 0);
     } while (got < 0 && errno == EINTR);
     if (got != sizeof message) {
-      return Error{Code::kIo, "fathom-spawn ended early", "reinstall fathom: its lib folder may be incomplete"};
+      return Error{Code::kIo, "fathom-spawn ended early",
+                   "reinstall fathom: its lib folder may be incomplete"};
     }
     return message;
   }
@@ -115,8 +119,8 @@ class ProcessTarget final : public Target {
 };
 
 // Runs in the forked child; only async-signal-safe calls. Returns errno on failure.
-int exec_spawner(const char* spawner, char* const* argv, char* const* environment, const LaunchRequest& request,
-                 int socket) {
+int exec_spawner(const char* spawner, char* const* argv, char* const* environment,
+                 const LaunchRequest& request, int socket) {
   sigprocmask(SIG_SETMASK, &request.signal_mask, nullptr);
   if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0) return errno;
   if (socket == FATHOM_SPAWN_SOCKET_FD) {
@@ -156,7 +160,8 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   }
   TRY_ASSIGN(std::string spawner, find_installed("lib/fathom-spawn"));
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno_error("socketpair");
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return errno_error("socketpair");
   Fd ours(ends[0]);
   Fd theirs(ends[1]);
   std::vector<std::string> words = request.command;
@@ -168,7 +173,8 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   const pid_t pid = fork();
   if (pid < 0) return errno_error("fork");
   if (pid == 0) {
-    const int error = exec_spawner(spawner.c_str(), argv.data(), envp.data(), request, theirs.get());
+    const int error =
+        exec_spawner(spawner.c_str(), argv.data(), envp.data(), request, theirs.get());
     (void)!write(failure.second.get(), &error, sizeof error);
     _exit(125);
   }

@@ -9,8 +9,9 @@ namespace fathom {
 namespace {
 
 constexpr std::array kProbes = {
-    ProbeInfo{"resources", "CPU, memory, disk, network, pressure of the process tree, its cgroup and the host", true,
-              make_resources_probe, examine_resources},
+    ProbeInfo{"resources",
+              "CPU, memory, disk, network, pressure of the process tree, its cgroup and the host",
+              true, make_resources_probe, examine_resources},
 };
 
 }  // namespace
@@ -23,8 +24,10 @@ Result<const ProbeInfo*> find_probe(std::string_view name) {
     if (name == probe.name) return &probe;
     names.emplace_back(probe.name);
   }
-  Error error{Code::kNotFound, "no probe is named " + std::string(name), "fathom doctor lists the probes"};
-  if (const auto near = closest_match(name, names)) error.hint = "did you mean " + std::string(*near) + "?";
+  Error error{Code::kNotFound, "no probe is named " + std::string(name),
+              "fathom doctor lists the probes"};
+  if (const auto near = closest_match(name, names))
+    error.hint = "did you mean " + std::string(*near) + "?";
   return error;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A probe watches a target and emits records. The session calls it from the recorder's thread only: start
-// before the target's first instruction, tick at every interval, departed for processes the launcher reaped,
-// finish when the target has ended. Hot paths count what they lose; report says so.
+// A probe watches a target and emits records. The session calls it from the recorder's thread only:
+// start before the target's first instruction, tick at every interval, departed for processes the
+// launcher reaped, finish when the target has ended. Hot paths count what they lose; report says
+// so.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records on their way: Rows is a list per table; Batch is what one frame decodes to, complete in itself.
+// Records on their way: Rows is a list per table; Batch is what one frame decodes to, complete in
+// itself.
 #pragma once
 
 #include <tuple>
@@ -46,7 +47,8 @@ struct Rows {
 };
 
 struct Batch {
-  std::vector<char> bytes;  // owns what dictionary.strings point into (a string would move small ones)
+  std::vector<char>
+      bytes;  // owns what dictionary.strings point into (a string would move small ones)
   Dictionary dictionary;
   Rows rows;
 

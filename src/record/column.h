@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The schema as SQL sees it: every table with its columns, made from schema.h. A thread becomes the columns
-// pid and tid, a stack the id of a row in the table "stacks", a detail a JSON object, a histogram a list. The
-// table "stacks" is no record: it is made from the dictionaries and stands here last. Constants: any thread.
+// The schema as SQL sees it: every table with its columns, made from schema.h. A thread becomes the
+// columns pid and tid, a stack the id of a row in the table "stacks", a detail a JSON object, a
+// histogram a list. The table "stacks" is no record: it is made from the dictionaries and stands
+// here last. Constants: any thread.
 #pragma once
 
 #include <cstddef>

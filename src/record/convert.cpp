@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journal to Parquet. Everything is written and made durable in FOLDER/.converting, then moved into FOLDER, and
-// the journal goes last: while it stands it is the truth, so that a kill anywhere loses nothing and the next
-// conversion starts over.
+// Journal to Parquet. Everything is written and made durable in FOLDER/.converting, then moved into
+// FOLDER, and the journal goes last: while it stands it is the truth, so that a kill anywhere loses
+// nothing and the next conversion starts over.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,8 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kWorkName = ".converting";
 
-// Every thread holds a decoded frame and buffers a row group until it is full: these two decide the memory
-// (10 M counters: 58 MB beside libduckdb; with DuckDB's own 122,880 rows twice that, and no faster).
+// Every thread holds a decoded frame and buffers a row group until it is full: these two decide the
+// memory (10 M counters: 58 MB beside libduckdb; with DuckDB's own 122,880 rows twice that, and no
+// faster).
 constexpr int kThreads = 2;
 constexpr const char* kParquet =
     " (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE 20480)";
@@ -92,7 +93,8 @@ class Conversion {
     for (size_t table = 0; table < all_tables().size(); ++table) {
       if (((present >> table) & 1U) == 0) continue;
       if (auto written = write_table(connection, table); !written.ok()) {
-        return std::move(written).error().within(std::string("convert ") + all_tables()[table].name);
+        return std::move(written).error().within(std::string("convert ") +
+                                                 all_tables()[table].name);
       }
     }
     return {};
@@ -101,8 +103,8 @@ class Conversion {
   Status write_table(DuckConnection& connection, size_t table) {
     const std::string name = std::string(all_tables()[table].name) + ".parquet";
     const std::string path = work_ + "/" + name;
-    TRY_ASSIGN(DuckResult result, connection.query("COPY (FROM " + journal_scan_sql(0, table) + ") TO " +
-                                                   sql_text(path) + kParquet));
+    TRY_ASSIGN(DuckResult result, connection.query("COPY (FROM " + journal_scan_sql(0, table) +
+                                                   ") TO " + sql_text(path) + kParquet));
     TRY_ASSIGN(const DuckChunk chunk, result.next());
     const bool empty = chunk.get() == nullptr || count_of(chunk) == 0;
     if (empty && table != table_number<Run>()) return remove_all(path);
@@ -118,8 +120,10 @@ class Conversion {
 
   Status publish() {
     // Tables of an unfinished conversion that this one does not replace.
-    for (const TableColumns& table : all_tables()) TRY(remove_all(folder_ + "/" + table.name + ".parquet"));
-    for (const std::string& file : files_) TRY(rename_file(work_ + "/" + file, folder_ + "/" + file));
+    for (const TableColumns& table : all_tables())
+      TRY(remove_all(folder_ + "/" + table.name + ".parquet"));
+    for (const std::string& file : files_)
+      TRY(rename_file(work_ + "/" + file, folder_ + "/" + file));
     TRY(sync_folder(folder_));
     const std::string journal = folder_ + "/" + kJournalName;
     if (unlink(journal.c_str()) != 0) return errno_error("remove " + journal);

@@ -30,7 +30,8 @@ uint64_t hash_text(std::string_view text, uint64_t seed) {
 }  // namespace
 
 const char* frame_kind_name(FrameKind kind) {
-  static constexpr std::array kNames = {"unknown", "kernel", "native", "inlined", "java", "python", "gpu"};
+  static constexpr std::array kNames = {"unknown", "kernel", "native", "inlined",
+                                        "java",    "python", "gpu"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -59,7 +60,8 @@ std::vector<uint64_t> Dictionary::stack_hashes() const {
   for (size_t i = 1; i < frames.size(); ++i) {
     const Frame& frame = frames[i];
     uint64_t hash = hash_text(text(frame.symbol), 0);
-    for (const StringId part : {frame.module, frame.build_id, frame.file}) hash = hash_text(text(part), hash);
+    for (const StringId part : {frame.module, frame.build_id, frame.file})
+      hash = hash_text(text(part), hash);
     const std::array<uint64_t, 2> rest = {frame.line, static_cast<uint64_t>(frame.kind)};
     frame_hashes[i] = hash_pod(rest, hash);
   }
@@ -122,7 +124,9 @@ ThreadId Interner::thread(int64_t pid, int64_t tid) {
   return intern<ThreadId>(threads_, dictionary_.threads, ThreadKey{pid, tid});
 }
 
-FrameId Interner::frame(const Frame& frame) { return intern<FrameId>(frames_, dictionary_.frames, frame); }
+FrameId Interner::frame(const Frame& frame) {
+  return intern<FrameId>(frames_, dictionary_.frames, frame);
+}
 
 StackId Interner::stack(StackId parent, FrameId frame) {
   return intern<StackId>(stacks_, dictionary_.stacks, StackNode{parent, frame});
@@ -135,12 +139,14 @@ DetailId Interner::detail(std::span<const DetailItem> items) {
   for (const DetailItem& item : items) {
     uint64_t bits = 0;
     std::visit([&](const auto& value) { std::memcpy(&bits, &value, sizeof value); }, item.value);
-    fmt::format_to(std::back_inserter(key), "{}:{}:{};", index_of(item.key), item.value.index(), bits);
+    fmt::format_to(std::back_inserter(key), "{}:{}:{};", index_of(item.key), item.value.index(),
+                   bits);
   }
-  const auto [entry, added] = details_.try_emplace(std::move(key), static_cast<DetailId>(dictionary_.details.size()));
+  const auto [entry, added] =
+      details_.try_emplace(std::move(key), static_cast<DetailId>(dictionary_.details.size()));
   if (added) {
-    dictionary_.details.push_back(
-        {static_cast<uint32_t>(dictionary_.detail_items.size()), static_cast<uint32_t>(items.size())});
+    dictionary_.details.push_back({static_cast<uint32_t>(dictionary_.detail_items.size()),
+                                   static_cast<uint32_t>(items.size())});
     dictionary_.detail_items.insert(dictionary_.detail_items.end(), items.begin(), items.end());
   }
   return entry->second;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ids in records stand for: strings, threads, stack frames, stacks and details. Dictionary is the
-// plain data (element 0 of each list is "none"); Interner builds one while recording and gives equal things
-// equal ids. An Interner belongs to one thread; a Dictionary that no longer changes may be read by any.
+// What the ids in records stand for: strings, threads, stack frames, stacks and details. Dictionary
+// is the plain data (element 0 of each list is "none"); Interner builds one while recording and
+// gives equal things equal ids. An Interner belongs to one thread; a Dictionary that no longer
+// changes may be read by any.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,8 @@ struct Dictionary {
   }
   // The items as a JSON object; empty for kNone.
   [[nodiscard]] std::string detail_json(DetailId id) const;
-  // Ids of all stacks that depend on content alone, so that they agree between frames and between runs.
+  // Ids of all stacks that depend on content alone, so that they agree between frames and between
+  // runs.
   [[nodiscard]] std::vector<uint64_t> stack_hashes() const;
 };
 

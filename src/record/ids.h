@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small integers that stand for something in a Dictionary. 0 is always "none". They mean nothing without
-// their dictionary: an Interner's while recording, a frame's own after decoding.
+// Small integers that stand for something in a Dictionary. 0 is always "none". They mean nothing
+// without their dictionary: an Interner's while recording, a frame's own after decoding.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal: a file of frames, append only, safe to kill at any byte (docs/formats/journal.md). JournalFile
-// writes one and belongs to one thread. JournalReader checks a whole file when it opens it, steps over damage
-// to the next whole frame, and says what it could not save; its const members may be called from any thread.
+// The journal: a file of frames, append only, safe to kill at any byte (docs/formats/journal.md).
+// JournalFile writes one and belongs to one thread. JournalReader checks a whole file when it opens
+// it, steps over damage to the next whole frame, and says what it could not save; its const members
+// may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ class JournalFile {
   // Makes the file and holds a lock on it while it is open; kExists if there is one.
   static Result<JournalFile> create(const std::string& path);
 
-  // Writes whole frames only: after an error the file ends where it ended before. kNoSpace may pass when
-  // space is made. Some space is kept back for the last frame, which sets `last`.
+  // Writes whole frames only: after an error the file ends where it ended before. kNoSpace may pass
+  // when space is made. Some space is kept back for the last frame, which sets `last`.
   Status append(std::string_view frame, bool last = false);
   Status sync();
   Status close();
@@ -45,10 +46,11 @@ class JournalFile {
 bool journal_in_use(const std::string& path);
 
 struct JournalHealth {
-  bool sealed = false;         // closed in order
-  int64_t frames = 0;          // whole ones
+  bool sealed = false;  // closed in order
+  int64_t frames = 0;   // whole ones
   int64_t file_bytes = 0;
-  int64_t torn_bytes = 0;      // after the last whole frame: what was being written when the recorder died
+  int64_t torn_bytes =
+      0;  // after the last whole frame: what was being written when the recorder died
   int64_t damaged_bytes = 0;   // before it: bytes that are no whole frame
   int64_t damaged_places = 0;  // runs of such bytes
 };

@@ -26,11 +26,14 @@ Result<JournalReader> JournalReader::open(const std::string& path) {
   if (!S_ISREG(info.st_mode)) return Error{Code::kInvalid, path + " is not a file"};
   reader.health_.file_bytes = info.st_size;
   TRY_ASSIGN(const std::string header, reader.read_bytes(0, kJournalHeaderBytes));
-  if (!header.empty() && !header.starts_with(kJournalMagic.substr(0, std::min(header.size(), kJournalMagic.size())))) {
-    return Error{Code::kCorrupt, path + " is not a journal", "import other formats with: fathom import FILE"};
+  if (!header.empty() &&
+      !header.starts_with(kJournalMagic.substr(0, std::min(header.size(), kJournalMagic.size())))) {
+    return Error{Code::kCorrupt, path + " is not a journal",
+                 "import other formats with: fathom import FILE"};
   }
   if (header.size() == kJournalHeaderBytes && header[8] != static_cast<char>(kJournalVersion)) {
-    return Error{Code::kUnsupported, path + " was written by a newer fathom", "upgrade fathom to read it"};
+    return Error{Code::kUnsupported, path + " was written by a newer fathom",
+                 "upgrade fathom to read it"};
   }
   TRY(reader.scan());
   return reader;
@@ -86,7 +89,8 @@ Result<std::string> JournalReader::read_bytes(int64_t offset, size_t size) const
   std::string bytes(std::min(size, static_cast<size_t>(left)), '\0');
   size_t used = 0;
   while (used < bytes.size()) {
-    const ssize_t got = pread(file_.get(), bytes.data() + used, bytes.size() - used, offset + static_cast<int64_t>(used));
+    const ssize_t got = pread(file_.get(), bytes.data() + used, bytes.size() - used,
+                              offset + static_cast<int64_t>(used));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error("read " + path_);
     if (got == 0) break;
@@ -97,9 +101,11 @@ Result<std::string> JournalReader::read_bytes(int64_t offset, size_t size) const
 }
 
 Result<Batch> JournalReader::read(const Entry& entry, TableSet tables) const {
-  TRY_ASSIGN(const std::string frame, read_bytes(entry.offset, kFrameHeaderBytes + entry.header.payload_bytes));
+  TRY_ASSIGN(const std::string frame,
+             read_bytes(entry.offset, kFrameHeaderBytes + entry.header.payload_bytes));
   auto batch = decode_frame(frame, tables);
-  if (!batch.ok()) return std::move(batch).error().within(path_ + " at byte " + std::to_string(entry.offset));
+  if (!batch.ok())
+    return std::move(batch).error().within(path_ + " at byte " + std::to_string(entry.offset));
   return batch;
 }
 

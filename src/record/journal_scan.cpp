@@ -26,10 +26,10 @@ struct ScanBind {
 // One execution of it, shared by all threads.
 struct Scan {
   ScanBind bind;
-  std::vector<idx_t> columns;           // asked for, by their number in the table
-  std::atomic<size_t> next_entry = 0;   // the first frame that no thread has taken
-  std::unique_ptr<Collected> merged;    // all rows, if they have a key
-  StackRows stacks;                     // for one thread
+  std::vector<idx_t> columns;          // asked for, by their number in the table
+  std::atomic<size_t> next_entry = 0;  // the first frame that no thread has taken
+  std::unique_ptr<Collected> merged;   // all rows, if they have a key
+  StackRows stacks;                    // for one thread
 };
 
 // One thread's place in it.
@@ -74,7 +74,8 @@ DuckType duck_type(ColumnType type) {
     case ColumnType::kStack:
       return DuckType(api.create_logical_type(DUCKDB_TYPE_UBIGINT));
     case ColumnType::kHistogram:
-      return DuckType(api.create_list_type(DuckType(api.create_logical_type(DUCKDB_TYPE_BIGINT)).get()));
+      return DuckType(
+          api.create_list_type(DuckType(api.create_logical_type(DUCKDB_TYPE_BIGINT)).get()));
     case ColumnType::kInteger:
       break;
   }
@@ -90,7 +91,8 @@ int64_t parameter(duckdb_bind_info info, idx_t index) {
 
 void bind_scan(duckdb_bind_info info) {
   const DuckApi& api = loaded_duck_api();
-  const auto* recordings = static_cast<const std::span<const Recording>*>(api.bind_get_extra_info(info));
+  const auto* recordings =
+      static_cast<const std::span<const Recording>*>(api.bind_get_extra_info(info));
   const auto recording = static_cast<size_t>(parameter(info, 0));
   const auto table = static_cast<size_t>(parameter(info, 1));
   if (recording >= recordings->size() || table >= all_tables().size() ||
@@ -142,7 +144,8 @@ Result<bool> next_rows(Scan& scan, Place& place) {
     place.source.take(place.batch.dictionary, place.batch.rows);
     place.row = 0;
     if (scan.bind.is_stacks()) place.stacks = scan.stacks.fresh(place.batch.dictionary);
-    place.count = scan.bind.is_stacks() ? place.stacks.size() : count_rows(place.batch.rows, scan.bind.table);
+    place.count =
+        scan.bind.is_stacks() ? place.stacks.size() : count_rows(place.batch.rows, scan.bind.table);
   }
   return place.row < place.count;
 }
@@ -155,7 +158,8 @@ void fill_chunk(const Scan& scan, Place& place, duckdb_data_chunk out) {
     if (scan.columns[i] >= known) continue;  // only the number of rows is asked for
     const duckdb_vector vector = api.data_chunk_get_vector(out, i);
     if (scan.bind.is_stacks()) {
-      fill_stack_column(scan.columns[i], place.source, place.stacks.data() + place.row, count, vector);
+      fill_stack_column(scan.columns[i], place.source, place.stacks.data() + place.row, count,
+                        vector);
     } else {
       column_fills(scan.bind.table)[scan.columns[i]](place.source, place.row, count, vector);
     }
@@ -180,7 +184,8 @@ void run_scan(duckdb_function_info info, duckdb_data_chunk out) {
 
 Status register_journal_scan(DuckConnection& connection, std::span<const Recording> recordings) {
   const DuckApi& api = loaded_duck_api();
-  DuckHandle<duckdb_table_function, &DuckApi::destroy_table_function> function(api.create_table_function());
+  DuckHandle<duckdb_table_function, &DuckApi::destroy_table_function> function(
+      api.create_table_function());
   const DuckType number(api.create_logical_type(DUCKDB_TYPE_BIGINT));
   api.table_function_set_name(function.get(), kFunctionName);
   api.table_function_add_parameter(function.get(), number.get());
@@ -199,7 +204,8 @@ Status register_journal_scan(DuckConnection& connection, std::span<const Recordi
 }
 
 std::string journal_scan_sql(size_t recording, size_t table) {
-  return std::string(kFunctionName) + "(" + std::to_string(recording) + ", " + std::to_string(table) + ")";
+  return std::string(kFunctionName) + "(" + std::to_string(recording) + ", " +
+         std::to_string(table) + ")";
 }
 
 uint32_t tables_in_journal(const JournalReader& journal) {

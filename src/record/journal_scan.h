@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journals as tables in DuckDB: the table function fathom_journal(RECORDING, TABLE) gives the rows of a table
-// straight from the frames, without a copy on disk or a table in memory; keyed records come merged, and frames
-// that do not hold the table are not read. Rows of different frames may come in any order. DuckDB calls it
-// from its own threads.
+// Journals as tables in DuckDB: the table function fathom_journal(RECORDING, TABLE) gives the rows
+// of a table straight from the frames, without a copy on disk or a table in memory; keyed records
+// come merged, and frames that do not hold the table are not read. Rows of different frames may
+// come in any order. DuckDB calls it from its own threads.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@
 
 namespace fathom {
 
-// Makes `recordings` known to the database of `connection`, numbered from 0. They must stay until it closes.
+// Makes `recordings` known to the database of `connection`, numbered from 0. They must stay until
+// it closes.
 Status register_journal_scan(DuckConnection& connection, std::span<const Recording> recordings);
 
 // "fathom_journal(0, 6)", for a FROM. `table` is a number of all_tables().

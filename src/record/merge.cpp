@@ -4,7 +4,10 @@
 namespace fathom {
 
 Translator::Translator(const Batch& from, Interner& to)
-    : from_(from), to_(to), strings_(from.dictionary.strings.size()), stacks_(from.dictionary.stacks.size()) {}
+    : from_(from),
+      to_(to),
+      strings_(from.dictionary.strings.size()),
+      stacks_(from.dictionary.stacks.size()) {}
 
 StringId Translator::operator()(StringId id) {
   if (id == StringId::kNone) return id;
@@ -28,7 +31,8 @@ StackId Translator::operator()(StackId id) {
   StackId known = id == StackId::kNone ? id : stacks_[index_of(id)];
   for (auto node = path.rbegin(); node != path.rend(); ++node) {
     Frame frame = from_.dictionary.frames[index_of(from_.dictionary.stacks[index_of(*node)].frame)];
-    for (StringId* part : {&frame.symbol, &frame.module, &frame.build_id, &frame.file}) *part = (*this)(*part);
+    for (StringId* part : {&frame.symbol, &frame.module, &frame.build_id, &frame.file})
+      *part = (*this)(*part);
     known = to_.stack(known, to_.frame(frame));
     stacks_[index_of(*node)] = known;
   }
@@ -49,7 +53,8 @@ DetailId Translator::operator()(DetailId id) {
 void add_translated(const Batch& batch, Interner& names, Rows& rows) {
   Translator translate(batch, names);
   for_each_table([&]<class Record>() {
-    for (const Record& record : batch.rows.of<Record>()) rows.of<Record>().push_back(translate.record(record, rows));
+    for (const Record& record : batch.rows.of<Record>())
+      rows.of<Record>().push_back(translate.record(record, rows));
   });
 }
 

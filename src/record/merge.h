@@ -23,7 +23,8 @@ class Translator {
   template <class Record>
   Record record(const Record& from, Rows& rows) {
     Record copy = from;
-    for_each_field<Record>([&](const auto& field, uint32_t) { translate(copy.*field.member, rows); });
+    for_each_field<Record>(
+        [&](const auto& field, uint32_t) { translate(copy.*field.member, rows); });
     return copy;
   }
 
@@ -32,7 +33,8 @@ class Translator {
   void translate(Member& member, Rows& rows) {
     if constexpr (std::is_same_v<Member, Histogram>) {
       const auto offset = static_cast<uint32_t>(rows.buckets.size());
-      for (uint32_t i = 0; i < member.length; ++i) rows.buckets.push_back(from_.rows.buckets[member.offset + i]);
+      for (uint32_t i = 0; i < member.length; ++i)
+        rows.buckets.push_back(from_.rows.buckets[member.offset + i]);
       member.offset = offset;
     } else if constexpr (std::is_enum_v<Member>) {
       member = (*this)(member);

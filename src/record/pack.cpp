@@ -82,7 +82,7 @@ Status write_archive(const Fd& archive, const std::string& folder) {
     if (!is_plain_name(name)) {
       return Error{Code::kInvalid,
                    "the file name '" + printable(name) + "' does not belong in a recording",
-                   "names have letters, digits, '.', '_' and '-' only"};
+                   "names have letters, digits, '.', '_', '-' and '+' only"};
     }
     TRY(add_file(archive, folder + "/" + name, top + "/" + name));
   }

@@ -26,7 +26,7 @@ std::string trimmed(std::string path) {
 
 bool is_plain_byte(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '.' || byte == '_' || byte == '-';
+         (byte >= '0' && byte <= '9') || byte == '.' || byte == '_' || byte == '-' || byte == '+';
 }
 
 Error exists_error(const std::string& path) {

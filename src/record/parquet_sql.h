@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL that reads a table's Parquet file as the schema of today has it: columns that an older fathom did not
-// write are NULL, those of a newer one are left out. Pure functions but for parquet_columns: any thread.
+// SQL that reads a table's Parquet file as the schema of today has it: columns that an older fathom
+// did not write are NULL, those of a newer one are left out. Pure functions but for
+// parquet_columns: any thread.
 #pragma once
 
 #include <span>
@@ -17,7 +18,8 @@ namespace fathom {
 std::string read_parquet_sql(std::string_view path);
 
 // Names of the columns in a file; kCorrupt if it is no Parquet.
-Result<std::vector<std::string>> parquet_columns(DuckConnection& connection, const std::string& path);
+Result<std::vector<std::string>> parquet_columns(DuckConnection& connection,
+                                                 const std::string& path);
 
 // `"name"` with its type of today; NULL where the file does not have it.
 std::string column_sql(const Column& column, std::span<const std::string> present);

@@ -40,34 +40,41 @@ Result<Recording> Recording::open(const std::string& path) {
     recording.journal_ = std::make_shared<JournalReader>(std::move(reader));
     if (recording.journal_->entries().empty()) {
       return Error{Code::kCorrupt,
-                   fmt::format("{} holds no whole frame: nothing could be saved of its {} bytes", journal_path,
-                               recording.journal_->health().file_bytes)};
+                   fmt::format("{} holds no whole frame: nothing could be saved of its {} bytes",
+                               journal_path, recording.journal_->health().file_bytes)};
     }
     return recording;
   }
   if (exists(recording.table_path(TableOf<Run>::kName))) return recording;
   if (!exists(recording.path_)) {
-    return Error{Code::kNotFound, "no recording " + path, "make one with: fathom run -o NAME -- COMMAND"};
+    return Error{Code::kNotFound, "no recording " + path,
+                 "make one with: fathom run -o NAME -- COMMAND"};
   }
   return Error{Code::kInvalid, path + " is not a recording: it has neither a journal nor tables"};
 }
 
-std::string Recording::table_path(const char* table) const { return path_ + "/" + table + ".parquet"; }
+std::string Recording::table_path(const char* table) const {
+  return path_ + "/" + table + ".parquet";
+}
 
 std::string Recording::damage() const {
   if (!journal_) return {};
   const JournalHealth& health = journal_->health();
   std::string text;
   if (health.damaged_places > 0) {
-    text = fmt::format("{} bytes are damaged in {} place{}; {} whole frames ({}) were saved", health.damaged_bytes,
-                       health.damaged_places, health.damaged_places == 1 ? "" : "s", health.frames,
-                       format_bytes(static_cast<double>(health.file_bytes - health.damaged_bytes - health.torn_bytes)));
+    text = fmt::format("{} bytes are damaged in {} place{}; {} whole frames ({}) were saved",
+                       health.damaged_bytes, health.damaged_places,
+                       health.damaged_places == 1 ? "" : "s", health.frames,
+                       format_bytes(static_cast<double>(health.file_bytes - health.damaged_bytes -
+                                                        health.torn_bytes)));
   }
   if (!health.sealed) {
     if (!text.empty()) text += "; ";
     text += in_use() ? "the run is still being recorded: " : "the recorder was killed: ";
-    text += health.torn_bytes > 0 ? fmt::format("the last {} bytes were being written and are left out", health.torn_bytes)
-                                  : std::string("shown is what it had written by then");
+    text += health.torn_bytes > 0
+                ? fmt::format("the last {} bytes were being written and are left out",
+                              health.torn_bytes)
+                : std::string("shown is what it had written by then");
   } else if (health.torn_bytes > 0) {
     if (!text.empty()) text += "; ";
     text += fmt::format("{} bytes after the end are no part of it", health.torn_bytes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reader over a recording in either form: a folder with a journal (sealed, torn or still being written)
-// or a folder of Parquet tables. Commands and reports read recordings through this and nothing else. While a
-// journal stands in the folder it is the truth; tables beside it are an unfinished conversion. Const members
-// may be called from any thread.
+// One reader over a recording in either form: a folder with a journal (sealed, torn or still being
+// written) or a folder of Parquet tables. Commands and reports read recordings through this and
+// nothing else. While a journal stands in the folder it is the truth; tables beside it are an
+// unfinished conversion. Const members may be called from any thread.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,8 @@ class Recording {
   // One sentence on what is missing, empty for a complete recording.
   [[nodiscard]] std::string damage() const;
 
-  // Gives every record of `tables`, batch by batch. A keyed record may come more than once: the last counts.
+  // Gives every record of `tables`, batch by batch. A keyed record may come more than once: the
+  // last counts.
   using Visit = std::function<Status(const Batch&)>;
   [[nodiscard]] Status read(TableSet tables, const Visit& visit) const;
 
@@ -52,6 +53,7 @@ struct Collected {
 
   [[nodiscard]] std::string_view text(StringId id) const { return names.text(id); }
 };
-[[nodiscard]] Result<std::unique_ptr<Collected>> collect(const Recording& recording, TableSet tables);
+[[nodiscard]] Result<std::unique_ptr<Collected>> collect(const Recording& recording,
+                                                         TableSet tables);
 
 }  // namespace fathom

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record kinds: plain structs, one per table. What each field means, its unit and its place on the wire
-// stand in schema.h. A field that may not have been measured is a Maybe; 0 means that 0 was measured.
-// Times are CLOCK_MONOTONIC nanoseconds. Plain data: any thread.
+// The record kinds: plain structs, one per table. What each field means, its unit and its place on
+// the wire stand in schema.h. A field that may not have been measured is a Maybe; 0 means that 0
+// was measured. Times are CLOCK_MONOTONIC nanoseconds. Plain data: any thread.
 #pragma once
 
 #include <compare>
@@ -36,7 +36,8 @@ struct Run {
   Maybe user_ns, system_ns, peak_rss_bytes, cgroup_peak_bytes, processes, threads, left_running;
   Maybe recorder_cpu_ns, recorder_rss_bytes, recorder_buffer_bytes, records, dropped;
   StringId version{};
-  Maybe wait_ns, minor_faults, major_faults, read_chars, written_chars, disk_read_bytes, disk_written_bytes;
+  Maybe wait_ns, minor_faults, major_faults, read_chars, written_chars, disk_read_bytes,
+      disk_written_bytes;
   Maybe voluntary_switches, involuntary_switches;
 
   [[nodiscard]] auto key() const { return std::tuple(id); }

@@ -39,8 +39,11 @@ RowText::Cell RowText::format(const Histogram& histogram) const {
   return {text + "]", Kind::kJson};
 }
 
-std::string RowText::json_member(const char* name, const std::string& value, Kind kind, const char* space) {
-  const std::string shown = kind == Kind::kNull ? "null" : kind == Kind::kText ? json_quote(value) : value;
+std::string RowText::json_member(const char* name, const std::string& value, Kind kind,
+                                 const char* space) {
+  const std::string shown = kind == Kind::kNull   ? "null"
+                            : kind == Kind::kText ? json_quote(value)
+                                                  : value;
   return json_quote(name) + ":" + space + shown;
 }
 

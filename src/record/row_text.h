@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as JSON objects and CSV lines, column by column as schema.h lists them; a thread becomes pid and tid,
-// as in the tables. Belongs to one thread; the batch must outlive it.
+// Records as JSON objects and CSV lines, column by column as schema.h lists them; a thread becomes
+// pid and tid, as in the tables. Belongs to one thread; the batch must outlive it.
 #pragma once
 
 #include <string>
@@ -80,7 +80,8 @@ class RowText {
   Cell format(StackId id);
   [[nodiscard]] Cell format(const Histogram& histogram) const;
 
-  static std::string json_member(const char* name, const std::string& value, Kind kind, const char* space);
+  static std::string json_member(const char* name, const std::string& value, Kind kind,
+                                 const char* space);
   static std::string csv_cell(const std::string& value, Kind kind);
 
   const Dictionary& names_;

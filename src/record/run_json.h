@@ -8,8 +8,8 @@
 
 namespace fathom {
 
-// {"format": 1, "run": {…}, "probes": [{…}, …]}, made from the rows of those two tables. A value that is absent
-// is null.
+// {"format": 1, "run": {…}, "probes": [{…}, …]}, made from the rows of those two tables. A value
+// that is absent is null.
 std::string run_json(const Collected& collected);
 
 }  // namespace fathom

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one schema: every table and column with its unit and meaning, as data. The codec, the tables on disk,
-// SQL, CSV, JSON and docs/formats all read it; nothing else lists columns. To add a column, append one line
-// (never reorder or remove: the position is the field number on the wire). To add a table, append it to
-// AllRecords and describe it here.
+// The one schema: every table and column with its unit and meaning, as data. The codec, the tables
+// on disk, SQL, CSV, JSON and docs/formats all read it; nothing else lists columns. To add a
+// column, append one line (never reorder or remove: the position is the field number on the wire).
+// To add a table, append it to AllRecords and describe it here.
 #pragma once
 
 #include <array>
@@ -25,7 +25,8 @@ struct Field {
   const char* unit;
   const char* help;
   Coding coding = Coding::kPlain;
-  // An earlier column that mostly has the same value: stored as the difference to it in rows that know both.
+  // An earlier column that mostly has the same value: stored as the difference to it in rows that
+  // know both.
   Member Record::*base = nullptr;
 };
 // Clang 14 cannot find this out for an aggregate.
@@ -34,7 +35,8 @@ Field(const char*, Member Record::*, const char*, const char*) -> Field<Record, 
 template <class Record, class Member>
 Field(const char*, Member Record::*, const char*, const char*, Coding) -> Field<Record, Member>;
 template <class Record, class Member>
-Field(const char*, Member Record::*, const char*, const char*, Coding, Member Record::*) -> Field<Record, Member>;
+Field(const char*, Member Record::*, const char*, const char*, Coding, Member Record::*)
+    -> Field<Record, Member>;
 
 template <class Record>
 struct TableOf;
@@ -283,13 +285,19 @@ constexpr TableSet tables_of() {
 
 // A record with a key is journalled again when more is known of it; the last one counts.
 template <class Record>
-concept Keyed = requires(const Record& record) { record.key(); };
+concept Keyed = requires(const Record& record) {
+  record.key();
+};
 
 // Calls visit(field, number) for each column; numbers start at 2 (1 is the row count on the wire).
 template <class Record, class Visit>
 constexpr void for_each_field(Visit&& visit) {
-  std::apply([&](const auto&... field) { uint32_t number = 2; (visit(field, number++), ...); },
-             TableOf<Record>::kFields);
+  std::apply(
+      [&](const auto&... field) {
+        uint32_t number = 2;
+        (visit(field, number++), ...);
+      },
+      TableOf<Record>::kFields);
 }
 
 // Calls visit.template operator()<Record>() for each table in order.
@@ -297,7 +305,8 @@ template <class Visit>
 constexpr void for_each_table(Visit&& visit) {
   [&]<size_t... I>(std::index_sequence<I...>) {
     (visit.template operator()<std::tuple_element_t<I, AllRecords>>(), ...);
-  }(std::make_index_sequence<kTableCount>{});
+  }
+  (std::make_index_sequence<kTableCount>{});
 }
 
 }  // namespace fathom

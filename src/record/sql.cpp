@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
@@ -17,12 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Large questions spill; DuckDB makes the folder when it needs it and removes it at the end.
-std::string spill_folder() {
-  const char* place = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
-  return std::string(place == nullptr || *place == '\0' ? "/tmp" : place) + "/fathom-sql-" + std::to_string(getpid());
-}
-
 struct RunName {
   std::string id;
   std::string label;
@@ -33,7 +29,9 @@ Result<RunName> name_of(const Recording& recording) {
   TRY_ASSIGN(const auto facts, collect(recording, tables_of<Run>()));
   if (facts->rows.of<Run>().empty()) return RunName{stem, stem};
   const Run& run = facts->rows.of<Run>().front();
-  const auto text = [&](StringId id) { return id == StringId::kNone ? stem : std::string(facts->text(id)); };
+  const auto text = [&](StringId id) {
+    return id == StringId::kNone ? stem : std::string(facts->text(id));
+  };
   return RunName{text(run.id), text(run.label)};
 }
 
@@ -114,16 +112,63 @@ Status close_doors(DuckConnection& connection, const std::vector<std::string>& f
 // The files that may be read may also be written, as far as DuckDB cares.
 Status allow_statement(duckdb_statement_type type) {
   if (type != DUCKDB_STATEMENT_TYPE_COPY && type != DUCKDB_STATEMENT_TYPE_EXPORT) return {};
-  return Error{Code::kInvalid, "a query does not write files", "redirect its output: fathom query RUN SQL --csv >FILE"};
+  return Error{Code::kInvalid, "a query does not write files",
+               "redirect its output: fathom query RUN SQL --csv >FILE"};
+}
+
+// DuckDB's message, of which the first line says what is wrong and the second may say what was
+// meant.
+Error in_one_line(Error error) {
+  const std::vector<std::string_view> lines = split_words(error.message, '\n');
+  std::string text(lines.empty() ? std::string_view("the query failed") : lines.front());
+  if (lines.size() > 1 &&
+      (lines[1].starts_with("Did you mean") || lines[1].starts_with("Candidate"))) {
+    text += " " + std::string(lines[1]);
+  }
+  error.message = text;
+  if (text.starts_with("Permission Error")) {
+    error.code = Code::kPermission;
+    error.hint = "a query reads the recordings it was given and nothing else";
+  } else if (error.code == Code::kInvalid && error.hint.empty()) {
+    error.hint = "tables and columns: fathom query --schema";
+  }
+  return error;
+}
+
+// The query with every column of a type that cannot be shown as VARCHAR.
+std::string cast_to_text(std::string sql, const std::vector<SqlRows::Column>& columns) {
+  while (!sql.empty() &&
+         (sql.back() == ';' || std::isspace(static_cast<unsigned char>(sql.back())) != 0))
+    sql.pop_back();
+  std::string names;
+  std::string casts;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string name = "column_" + std::to_string(i);
+    names += (i == 0 ? "" : ", ") + name;
+    casts +=
+        (i == 0 ? "" : ", ") + (columns[i].format.known() ? name : "CAST(" + name + " AS VARCHAR)");
+    casts += " AS " + sql_name(columns[i].name);
+  }
+  return "SELECT " + casts + " FROM (" + sql + "\n) AS rows_to_show(" + names + ")";
 }
 
 }  // namespace
 
+SqlSession::SpillFolder::SpillFolder() {
+  std::error_code failed;
+  std::string pattern = (fs::temp_directory_path(failed) / "fathom-sql.XXXXXX").string();
+  if (!failed && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+}
+
+SqlSession::SpillFolder::~SpillFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
 Result<std::unique_ptr<SqlSession>> SqlSession::open(std::vector<Recording> recordings) {
-  TRY_ASSIGN(DuckDatabase database, DuckDatabase::open({.temp_folder = spill_folder()}));
-  TRY_ASSIGN(DuckConnection connection, DuckConnection::open(database));
-  std::unique_ptr<SqlSession> session(
-      new SqlSession(std::move(recordings), std::move(database), std::move(connection)));
+  std::unique_ptr<SqlSession> session(new SqlSession(std::move(recordings)));
+  TRY_ASSIGN(session->database_, DuckDatabase::open({.temp_folder = session->spill_.path()}));
+  TRY_ASSIGN(session->connection_, DuckConnection::open(session->database_));
   TRY(register_journal_scan(session->connection_, session->recordings_));
   ViewMaker views(session->connection_, session->recordings_);
   TRY(views.make_all());
@@ -131,9 +176,32 @@ Result<std::unique_ptr<SqlSession>> SqlSession::open(std::vector<Recording> reco
   return session;
 }
 
+Result<SqlRows> SqlSession::rows_of(const std::string& sql) {
+  auto result = connection_.query(sql, allow_statement);
+  if (!result.ok()) return in_one_line(std::move(result).error());
+  std::vector<SqlRows::Column> columns;
+  const size_t count = result.value().has_rows() ? result.value().column_count() : 0;
+  for (size_t i = 0; i < count; ++i) {
+    columns.push_back({result.value().column_name(i), CellFormat(result.value().column_type(i))});
+  }
+  return SqlRows{std::move(columns), std::move(result).value()};
+}
+
 Result<SqlRows> SqlSession::query(const std::string& sql) {
-  TRY_ASSIGN(DuckResult result, connection_.query(sql, allow_statement));
-  return SqlRows{std::move(result)};
+  const auto all_known = [](const SqlRows& rows) {
+    return std::all_of(rows.columns.begin(), rows.columns.end(),
+                       [](const auto& column) { return column.format.known(); });
+  };
+  std::string cast;
+  {
+    TRY_ASSIGN(SqlRows rows, rows_of(sql));
+    if (all_known(rows)) return rows;
+    cast = cast_to_text(sql, rows.columns);
+  }
+  auto rows = rows_of(cast);
+  if (rows.ok()) return rows;
+  return Error{Code::kInvalid, "the result has a type that cannot be shown",
+               "cast it in the query: CAST(x AS VARCHAR)"};
 }
 
 }  // namespace fathom

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings as SQL: one view a table over all recordings given, each row led by its run's id and label. A
-// journal is read as it stands, Parquet where it was converted; a table that a recording does not have is
-// empty. The SQL can read nothing else: no file, no network, no extension. Belongs to one thread at a time.
+// Recordings as SQL: one view a table over all recordings given, each row led by its run's id and
+// label. A journal is read as it stands, Parquet where it was converted; a table that a recording
+// does not have is empty. The SQL can read nothing else: no file, no network, no extension. Belongs
+// to one thread at a time.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,17 @@
 
 #include "base/duckdb.h"
 #include "record/recording.h"
+#include "record/sql_cell.h"
 
 namespace fathom {
 
+// What a query gives, chunk by chunk.
 struct SqlRows {
+  struct Column {
+    std::string name;
+    CellFormat format;
+  };
+  std::vector<Column> columns;  // none: the statement gives no rows
   DuckResult result;
 };
 
@@ -21,14 +29,29 @@ class SqlSession {
  public:
   static Result<std::unique_ptr<SqlSession>> open(std::vector<Recording> recordings);
 
-  // Rows of the last statement, as they are made. They must go before the session.
+  // Rows of the last statement, as they are made. They must go before the session. kInvalid says
+  // what is wrong with the SQL in one line.
   Result<SqlRows> query(const std::string& sql);
 
  private:
-  SqlSession(std::vector<Recording> recordings, DuckDatabase database, DuckConnection connection)
-      : recordings_(std::move(recordings)), database_(std::move(database)), connection_(std::move(connection)) {}
+  Result<SqlRows> rows_of(const std::string& sql);
+  explicit SqlSession(std::vector<Recording> recordings) : recordings_(std::move(recordings)) {}
+
+  // Where questions larger than memory go, for this user's eyes only. Empty: there is none.
+  class SpillFolder {
+   public:
+    SpillFolder();
+    SpillFolder(const SpillFolder&) = delete;
+    SpillFolder& operator=(const SpillFolder&) = delete;
+    ~SpillFolder();
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+   private:
+    std::string path_;
+  };
 
   std::vector<Recording> recordings_;
+  SpillFolder spill_;
   DuckDatabase database_;
   DuckConnection connection_;
 };

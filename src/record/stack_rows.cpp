@@ -48,13 +48,14 @@ std::vector<StackRow> StackRows::fresh(const Dictionary& dictionary) {
     const StackNode& node = dictionary.stacks[i];
     depths[i] = depths[index_of(node.parent)] + 1;
     if (!seen_.insert(hashes[i])) continue;
-    rows.push_back({hashes[i], hashes[index_of(node.parent)], node.parent == StackId::kNone, depths[i],
-                    dictionary.frames[index_of(node.frame)]});
+    rows.push_back({hashes[i], hashes[index_of(node.parent)], node.parent == StackId::kNone,
+                    depths[i], dictionary.frames[index_of(node.frame)]});
   }
   return rows;
 }
 
-void fill_stack_column(size_t column, FillSource& from, const StackRow* rows, size_t count, duckdb_vector out) {
+void fill_stack_column(size_t column, FillSource& from, const StackRow* rows, size_t count,
+                       duckdb_vector out) {
   const auto text = [&](StringId Frame::*part) {
     from.fill_text(out, count, [&](size_t i) { return rows[i].frame.*part; });
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the table "stacks": every stack of a recording once, from the dictionaries of its frames. StackRows
-// belongs to one thread.
+// Rows of the table "stacks": every stack of a recording once, from the dictionaries of its frames.
+// StackRows belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,7 @@ class StackRows {
 };
 
 // Writes `count` rows into a vector, for a column of all_tables()[kStacksTable].
-void fill_stack_column(size_t column, FillSource& from, const StackRow* rows, size_t count, duckdb_vector out);
+void fill_stack_column(size_t column, FillSource& from, const StackRow* rows, size_t count,
+                       duckdb_vector out);
 
 }  // namespace fathom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parquet to batches: a SELECT of the schema's columns a table, read chunk by chunk. Only the stacks are held
-// in memory as a whole.
+// Parquet to batches: a SELECT of the schema's columns a table, read chunk by chunk. Only the
+// stacks are held in memory as a whole.
 #include <filesystem>
 
 #include "record/frame.h"
@@ -48,7 +48,8 @@ class TablesReader {
     TRY_ASSIGN(const std::vector<std::string> present, parquet_columns(connection_, path));
     std::string columns;
     for (const ColumnRead& read : reads) {
-      columns += (columns.empty() ? "" : ", ") + column_read_sql(read, column_sql(read.column, present));
+      columns +=
+          (columns.empty() ? "" : ", ") + column_read_sql(read, column_sql(read.column, present));
     }
     auto result = connection_.query("SELECT " + columns + " FROM " + read_parquet_sql(path));
     if (!result.ok()) return parquet_error(std::move(result).error(), path);
@@ -58,7 +59,8 @@ class TablesReader {
       auto filled = fill_batch<Record>(result.value(), reads, target);
       if (!filled.ok()) return parquet_error(std::move(filled).error(), path);
       if (!target.complete()) {
-        return Error{Code::kCorrupt, path + " refers to stacks that " + kStacksName + ".parquet does not hold"};
+        return Error{Code::kCorrupt,
+                     path + " refers to stacks that " + kStacksName + ".parquet does not hold"};
       }
       more = filled.value();
       TRY(give(target));
@@ -68,7 +70,8 @@ class TablesReader {
 
   // Reads chunks until the next might be one too many; false: that was the end.
   template <class Record>
-  static Result<bool> fill_batch(DuckResult& result, const std::vector<ColumnRead>& reads, ReadTarget& target) {
+  static Result<bool> fill_batch(DuckResult& result, const std::vector<ColumnRead>& reads,
+                                 ReadTarget& target) {
     const DuckApi& api = loaded_duck_api();
     std::vector<Record>& list = target.rows.of<Record>();
     while (list.size() + api.vector_size() <= kMaxRowsPerTable) {
@@ -104,10 +107,11 @@ class TablesReader {
   }
 
   Status add_stacks(const std::string& path) {
-    TRY_ASSIGN(DuckResult result,
-               connection_.query("SELECT id::UBIGINT, parent::UBIGINT, symbol::VARCHAR, module::VARCHAR, "
-                                 "build_id::VARCHAR, file::VARCHAR, line::BIGINT, kind::VARCHAR FROM " +
-                                 read_parquet_sql(path) + " ORDER BY depth"));
+    TRY_ASSIGN(
+        DuckResult result,
+        connection_.query("SELECT id::UBIGINT, parent::UBIGINT, symbol::VARCHAR, module::VARCHAR, "
+                          "build_id::VARCHAR, file::VARCHAR, line::BIGINT, kind::VARCHAR FROM " +
+                          read_parquet_sql(path) + " ORDER BY depth"));
     while (true) {
       TRY_ASSIGN(const DuckChunk chunk, result.next());
       if (chunk.get() == nullptr) return {};
@@ -120,13 +124,17 @@ class TablesReader {
     const auto valid = [&](size_t column, size_t row) {
       return duck_valid(api.vector_get_validity(api.data_chunk_get_vector(chunk, column)), row);
     };
-    const auto data = [&](size_t column) { return api.vector_get_data(api.data_chunk_get_vector(chunk, column)); };
+    const auto data = [&](size_t column) {
+      return api.vector_get_data(api.data_chunk_get_vector(chunk, column));
+    };
     const auto text = [&](size_t column, size_t row) {
-      return valid(column, row) ? duck_text(static_cast<duckdb_string_t*>(data(column))[row]) : std::string_view();
+      return valid(column, row) ? duck_text(static_cast<duckdb_string_t*>(data(column))[row])
+                                : std::string_view();
     };
     for (size_t i = 0; i < api.data_chunk_get_size(chunk); ++i) {
       Interner& names = stacks_.names();
-      Frame frame{names.string(text(2, i)), names.string(text(3, i)), names.string(text(4, i)), names.string(text(5, i))};
+      Frame frame{names.string(text(2, i)), names.string(text(3, i)), names.string(text(4, i)),
+                  names.string(text(5, i))};
       if (valid(6, i)) frame.line = static_cast<uint32_t>(static_cast<int64_t*>(data(6))[i]);
       frame.kind = frame_kind(text(7, i));
       std::optional<uint64_t> parent;

@@ -67,7 +67,8 @@ struct FillMember {
     }
   }
 
-  void fill_histograms(FillSource& from, const Record* rows, size_t count, duckdb_vector out) const {
+  void fill_histograms(FillSource& from, const Record* rows, size_t count,
+                       duckdb_vector out) const {
     const DuckApi& api = loaded_duck_api();
     NullMarks nulls(out);
     size_t total = 0;
@@ -141,7 +142,9 @@ void FillSource::make_cell(duckdb_vector out, size_t row, std::string_view text,
   cell.stamp = stamp_;
 }
 
-std::string_view FillSource::text_of(StringId id) { return valid_utf8(dictionary_->text(id), scratch_); }
+std::string_view FillSource::text_of(StringId id) {
+  return valid_utf8(dictionary_->text(id), scratch_);
+}
 
 std::string_view FillSource::text_of(DetailId id) {
   scratch_ = dictionary_->detail_json(id);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes columns of records into DuckDB vectors. FillSource is one batch and what was worked out of its
-// dictionary: texts as SQL takes them (bytes that are not UTF-8 become U+FFFD), details as JSON, stacks as
-// hashes. Each is worked out once a batch, whatever the number of rows. Belongs to one thread.
+// Writes columns of records into DuckDB vectors. FillSource is one batch and what was worked out of
+// its dictionary: texts as SQL takes them (bytes that are not UTF-8 become U+FFFD), details as
+// JSON, stacks as hashes. Each is worked out once a batch, whatever the number of rows. Belongs to
+// one thread.
 #pragma once
 
 #include <functional>
@@ -34,8 +35,8 @@ class FillSource {
   }
 
  private:
-  // A cell as DuckDB lays it out. Up to 12 bytes it holds the text itself; longer texts live in the vector
-  // they were put in, so that a cell is good for the column and chunk whose stamp it bears.
+  // A cell as DuckDB lays it out. Up to 12 bytes it holds the text itself; longer texts live in the
+  // vector they were put in, so that a cell is good for the column and chunk whose stamp it bears.
   struct Cell {
     duckdb_string_t text;
     uint32_t stamp = 0;
@@ -80,7 +81,8 @@ Cell* duck_cells(duckdb_vector vector) {
 }
 
 template <class Next>
-void FillSource::fill_cached(duckdb_vector out, size_t count, std::vector<Cell>& cells, Next& next) {
+void FillSource::fill_cached(duckdb_vector out, size_t count, std::vector<Cell>& cells,
+                             Next& next) {
   NullMarks nulls(out);
   auto* to = duck_cells<duckdb_string_t>(out);
   ++stamp_;

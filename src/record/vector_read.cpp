@@ -35,7 +35,8 @@ struct ListCells {
         data(loaded_duck_api().vector_get_data(vector)),
         validity(loaded_duck_api().vector_get_validity(vector)) {}
   [[nodiscard]] std::string_view text(size_t at) const {
-    return duck_valid(validity, at) ? duck_text(static_cast<const duckdb_string_t*>(data)[at]) : std::string_view();
+    return duck_valid(validity, at) ? duck_text(static_cast<const duckdb_string_t*>(data)[at])
+                                    : std::string_view();
   }
 
   duckdb_vector vector;
@@ -50,7 +51,8 @@ Number parse(std::string_view text) {
   return number;
 }
 
-// A value of a JSON object by the type that DuckDB gives it. Numbers that are not finite are written as null.
+// A value of a JSON object by the type that DuckDB gives it. Numbers that are not finite are
+// written as null.
 DetailValue detail_value(Interner& names, std::string_view type, std::string_view text) {
   if (type == "BIGINT" || type == "UBIGINT") return parse<int64_t>(text);
   if (type == "DOUBLE") return parse<double>(text);
@@ -63,7 +65,8 @@ struct ReadMember {
   Member Record::*member;
   int part;
 
-  void operator()(ReadTarget& to, size_t begin, size_t count, duckdb_data_chunk from, size_t first) const {
+  void operator()(ReadTarget& to, size_t begin, size_t count, duckdb_data_chunk from,
+                  size_t first) const {
     Record* rows = to.rows.of<Record>().data() + begin;
     if constexpr (std::is_same_v<Member, DetailId>) {
       read_details(to, rows, count, from, first);
@@ -96,7 +99,8 @@ struct ReadMember {
     }
   }
 
-  void read_threads(ReadTarget& to, Record* rows, size_t count, const Cells& pids, const Cells& tids) const {
+  void read_threads(ReadTarget& to, Record* rows, size_t count, const Cells& pids,
+                    const Cells& tids) const {
     for (size_t i = 0; i < count; ++i) {
       if (!pids.has(i) || !tids.has(i)) continue;
       rows[i].*member = to.names.thread(pids.at<int64_t>(i), tids.at<int64_t>(i));
@@ -104,7 +108,8 @@ struct ReadMember {
   }
 
   // Three lists: keys, types, values as text.
-  void read_details(ReadTarget& to, Record* rows, size_t count, duckdb_data_chunk from, size_t first) const {
+  void read_details(ReadTarget& to, Record* rows, size_t count, duckdb_data_chunk from,
+                    size_t first) const {
     const Cells keys(from, first);
     const Cells types(from, first + 1);
     const Cells values(from, first + 2);
@@ -119,7 +124,8 @@ struct ReadMember {
       const size_t types_at = types.at<duckdb_list_entry>(i).offset;
       const size_t values_at = values.at<duckdb_list_entry>(i).offset;
       for (size_t k = 0; k < list.length; ++k) {
-        const DetailValue value = detail_value(to.names, type_texts.text(types_at + k), value_texts.text(values_at + k));
+        const DetailValue value =
+            detail_value(to.names, type_texts.text(types_at + k), value_texts.text(values_at + k));
         items.push_back({to.names.string(key_texts.text(list.offset + k)), value});
       }
       rows[i].*member = to.names.detail(items);
@@ -169,8 +175,9 @@ std::string column_read_sql(const ColumnRead& read, const std::string& column) {
   // A key is looked up by JSON pointer, in which '~' and '/' are escaped.
   const std::string pointer = "'/' || replace(replace(k, '~', '~0'), '/', '~1')";
   const std::string keys = "json_keys(" + column + ")";
-  return keys + ", list_transform(" + keys + ", lambda k: json_type(" + column + ", " + pointer + "))" +
-         ", list_transform(" + keys + ", lambda k: json_extract_string(" + column + ", " + pointer + "))";
+  return keys + ", list_transform(" + keys + ", lambda k: json_type(" + column + ", " + pointer +
+         "))" + ", list_transform(" + keys + ", lambda k: json_extract_string(" + column + ", " +
+         pointer + "))";
 }
 
 }  // namespace fathom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads columns of DuckDB vectors back into records: the other direction of vector_fill.h. A cell that is NULL
-// leaves the record's default. Belongs to one thread.
+// Reads columns of DuckDB vectors back into records: the other direction of vector_fill.h. A cell
+// that is NULL leaves the record's default. Belongs to one thread.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,8 @@ class StackTable {
 // Records of one table on their way into a batch.
 class ReadTarget {
  public:
-  explicit ReadTarget(const StackTable& stacks) : translate_(stacks.batch(), names), stacks_(stacks) {}
+  explicit ReadTarget(const StackTable& stacks)
+      : translate_(stacks.batch(), names), stacks_(stacks) {}
 
   Interner names;
   Rows rows;
@@ -49,12 +50,15 @@ class ReadTarget {
   bool complete_ = true;
 };
 
-// How one column of a table comes from the file: what to SELECT, one or more vectors, and what to do with them.
+// How one column of a table comes from the file: what to SELECT, one or more vectors, and what to
+// do with them.
 struct ColumnRead {
   Column column;
   size_t vectors = 1;
   // Vectors begin at column `first` of the chunk; the records at `begin` of their list.
-  std::function<void(ReadTarget& to, size_t begin, size_t count, duckdb_data_chunk from, size_t first)> read;
+  std::function<void(ReadTarget& to, size_t begin, size_t count, duckdb_data_chunk from,
+                     size_t first)>
+      read;
 };
 
 // By table number; without "stacks".

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::array kReports = {
     ReportInfo{"summary", "one screen for a terminal", write_summary_report},
-    ReportInfo{"json", "run, probes, processes and summary as one JSON document", write_json_report},
+    ReportInfo{"json", "run, probes, processes and summary as one JSON document",
+               write_json_report},
     ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report},
 };
 
@@ -30,13 +31,16 @@ Result<const ReportInfo*> find_report(std::string_view name) {
     names.emplace_back(report.name);
     known += (known.empty() ? "" : ", ") + std::string(report.name);
   }
-  Error error{Code::kInvalid, "no report format is named " + std::string(name), "known are: " + known};
-  if (const auto near = closest_match(name, names)) error.hint = "did you mean " + std::string(*near) + "?";
+  Error error{Code::kInvalid, "no report format is named " + std::string(name),
+              "known are: " + known};
+  if (const auto near = closest_match(name, names))
+    error.hint = "did you mean " + std::string(*near) + "?";
   return error;
 }
 
 Status print_to(std::FILE* out, std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), out) != text.size()) return errno_error("write the report");
+  if (std::fwrite(text.data(), 1, text.size(), out) != text.size())
+    return errno_error("write the report");
   return {};
 }
 

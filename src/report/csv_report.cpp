@@ -40,8 +40,10 @@ Status write_csv_report(const Recording& recording, const ReportOptions& options
     if (wanted == TableOf<Record>::kName) written = write_table<Record>(recording, options.out);
   });
   if (written) return *written;
-  Error error{Code::kInvalid, "no table is named " + wanted, "fathom query --schema lists the tables"};
-  if (const auto near = closest_match(wanted, names)) error.hint = "did you mean " + std::string(*near) + "?";
+  Error error{Code::kInvalid, "no table is named " + wanted,
+              "fathom query --schema lists the tables"};
+  if (const auto near = closest_match(wanted, names))
+    error.hint = "did you mean " + std::string(*near) + "?";
   return error;
 }
 

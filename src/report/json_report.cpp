@@ -23,9 +23,11 @@ std::string list_json(const Summary& summary) {
 std::string programs_json(const Summary& summary) {
   std::string json = "[";
   for (const ProgramShare& program : summary.programs) {
-    json += fmt::format("{}\n    {{\"name\":{},\"processes\":{},\"cpu_ns\":{},\"cpu_share\":{:.6f},\"peak_rss_bytes\":{}}}",
-                        json.size() > 1 ? "," : "", json_quote(program.name), program.processes, program.cpu_ns,
-                        program.cpu_share, program.peak_rss_bytes);
+    json += fmt::format(
+        "{}\n    "
+        "{{\"name\":{},\"processes\":{},\"cpu_ns\":{},\"cpu_share\":{:.6f},\"peak_rss_bytes\":{}}}",
+        json.size() > 1 ? "," : "", json_quote(program.name), program.processes, program.cpu_ns,
+        program.cpu_share, program.peak_rss_bytes);
   }
   return json + (json.size() > 1 ? "\n  ]" : "]");
 }
@@ -33,8 +35,9 @@ std::string programs_json(const Summary& summary) {
 std::string gauges_json(const Summary& summary) {
   std::string json = "{";
   for (const auto& [name, range] : summary.gauges) {
-    json += fmt::format("{}\n    {}: {{\"unit\":{},\"first\":{},\"last\":{},\"largest\":{}}}", json.size() > 1 ? "," : "",
-                        json_quote(name), json_quote(range.unit), range.first, range.last, range.largest);
+    json += fmt::format("{}\n    {}: {{\"unit\":{},\"first\":{},\"last\":{},\"largest\":{}}}",
+                        json.size() > 1 ? "," : "", json_quote(name), json_quote(range.unit),
+                        range.first, range.last, range.largest);
   }
   return json + (json.size() > 1 ? "\n  }" : "}");
 }
@@ -45,12 +48,14 @@ Status write_json_report(const Recording& recording, const ReportOptions& option
   TRY_ASSIGN(const Summary summary, summarize(recording));
   RowText text(summary.tables->names.dictionary(), summary.tables->rows);
   const std::string damage = summary.damage.empty() ? "null" : json_quote(summary.damage);
-  return print_to(options.out,
-                  fmt::format("{{\n  \"format\": 1,\n  \"damage\": {},\n  \"duration_ns\": {},\n  \"run\": {},\n"
-                              "  \"probes\": {},\n  \"programs\": {},\n  \"gauges\": {},\n  \"processes\": {}\n}}\n",
-                              damage, summary.duration_ns, text.json(summary.run(), "  "),
-                              list_json<ProbeStatus>(summary), programs_json(summary), gauges_json(summary),
-                              list_json<Process>(summary)));
+  return print_to(
+      options.out,
+      fmt::format(
+          "{{\n  \"format\": 1,\n  \"damage\": {},\n  \"duration_ns\": {},\n  \"run\": {},\n"
+          "  \"probes\": {},\n  \"programs\": {},\n  \"gauges\": {},\n  \"processes\": {}\n}}\n",
+          damage, summary.duration_ns, text.json(summary.run(), "  "),
+          list_json<ProbeStatus>(summary), programs_json(summary), gauges_json(summary),
+          list_json<Process>(summary)));
 }
 
 }  // namespace fathom

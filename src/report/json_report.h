@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run, probes, processes and the summary as one JSON document, always valid UTF-8; absent values are null.
+// Run, probes, processes and the summary as one JSON document, always valid UTF-8; absent values
+// are null.
 #pragma once
 
 #include "report/report.h"

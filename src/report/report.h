@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reports are: each reads one recording and writes one format. They never talk to probes. Any thread.
+// What reports are: each reads one recording and writes one format. They never talk to probes. Any
+// thread.
 #pragma once
 
 #include <cstdio>

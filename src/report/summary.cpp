@@ -26,7 +26,8 @@ class GaugeRanges {
 
  private:
   GaugeRange& find(const Dictionary& names, const Gauge& gauge) {
-    const std::string key = std::string(names.text(gauge.scope)) + " " + std::string(names.text(gauge.name));
+    const std::string key =
+        std::string(names.text(gauge.scope)) + " " + std::string(names.text(gauge.name));
     const auto [entry, added] = ranges_.try_emplace(key);
     if (added) {
       entry->second = {gauge.value,   gauge.value,   gauge.value,
@@ -53,14 +54,17 @@ void add_programs(Summary& summary) {
   }
   for (auto& [name, share] : by_name) {
     share.name = name;
-    share.cpu_share = total_ns > 0 ? static_cast<double>(share.cpu_ns) / static_cast<double>(total_ns) : 0;
+    share.cpu_share =
+        total_ns > 0 ? static_cast<double>(share.cpu_ns) / static_cast<double>(total_ns) : 0;
     summary.programs.push_back(share);
-    if (share.peak_rss_bytes > 0 && (!summary.largest || share.peak_rss_bytes > summary.largest->peak_rss_bytes)) {
+    if (share.peak_rss_bytes > 0 &&
+        (!summary.largest || share.peak_rss_bytes > summary.largest->peak_rss_bytes)) {
       summary.largest = share;
     }
   }
-  std::stable_sort(summary.programs.begin(), summary.programs.end(),
-                   [](const ProgramShare& a, const ProgramShare& b) { return a.cpu_ns > b.cpu_ns; });
+  std::stable_sort(
+      summary.programs.begin(), summary.programs.end(),
+      [](const ProgramShare& a, const ProgramShare& b) { return a.cpu_ns > b.cpu_ns; });
 }
 
 // The last moment anything is known of: a torn recording has no end of its own.
@@ -94,7 +98,8 @@ Result<Summary> summarize(const Recording& recording) {
   Summary summary;
   TRY_ASSIGN(summary.tables, collect(recording, tables_of<Run, ProbeStatus, Process>()));
   if (summary.tables->rows.of<Run>().empty()) {
-    return Error{Code::kCorrupt, recording.path() + " does not say which run it is: its first frame is lost",
+    return Error{Code::kCorrupt,
+                 recording.path() + " does not say which run it is: its first frame is lost",
                  "what is left can be read with: fathom query " + recording.path() + " --list"};
   }
   GaugeRanges ranges(summary.gauges);

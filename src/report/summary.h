@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers on one screen, worked out once for every format that shows them. Figures that were not measured
-// are absent.
+// The answers on one screen, worked out once for every format that shows them. Figures that were
+// not measured are absent.
 #pragma once
 
 #include <map>
@@ -34,10 +34,10 @@ struct Summary {
   std::string damage;                 // what the recording lacks; empty: nothing
   int64_t duration_ns = 0;            // of what is there
   std::optional<int64_t> cpu_ns;
-  std::vector<ProgramShare> programs;              // by CPU time, largest first
-  std::optional<ProgramShare> largest;             // by peak memory, one process
-  std::map<std::string, GaugeRange> gauges;        // by "scope name"
-  int64_t polled_processes = 0;                    // ended, but their figures are from a last look
+  std::vector<ProgramShare> programs;        // by CPU time, largest first
+  std::optional<ProgramShare> largest;       // by peak memory, one process
+  std::map<std::string, GaugeRange> gauges;  // by "scope name"
+  int64_t polled_processes = 0;              // ended, but their figures are from a last look
 
   [[nodiscard]] const Run& run() const { return tables->rows.of<Run>().front(); }
   [[nodiscard]] std::string_view text(StringId id) const { return tables->text(id); }

@@ -23,9 +23,11 @@ class Lines {
  public:
   Lines(const ReportOptions& options, std::string& text) : options_(options), text_(text) {}
 
-  void add(std::string_view label, const std::vector<std::string>& parts, Style style = Style::kPlain) {
+  void add(std::string_view label, const std::vector<std::string>& parts,
+           Style style = Style::kPlain) {
     if (parts.empty()) return;
-    text_ += "  " + styled(Style::kHeading, fmt::format("{:<{}}", label, kLabelColumns), options_.colours);
+    text_ += "  " +
+             styled(Style::kHeading, fmt::format("{:<{}}", label, kLabelColumns), options_.colours);
     size_t used = kIndent;
     bool first = true;
     for (const std::string& whole : parts) {
@@ -50,7 +52,8 @@ class Lines {
     std::vector<std::string> lines(1);
     for (const std::string_view word : split_words(prose)) {
       std::string& line = lines.back();
-      if (!line.empty() && display_width(line) + 1 + display_width(word) > options_.columns - kIndent) {
+      if (!line.empty() &&
+          display_width(line) + 1 + display_width(word) > options_.columns - kIndent) {
         lines.emplace_back(word);
       } else {
         line += (line.empty() ? "" : " ") + std::string(word);
@@ -65,7 +68,8 @@ class Lines {
 };
 
 std::string percent(double share) {
-  return share > 0 && share < 0.001 ? "<0.1 %" : fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
+  return share > 0 && share < 0.001 ? "<0.1 %"
+                                    : fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
 }
 
 double ratio(int64_t part_ns, int64_t whole_ns) {
@@ -76,15 +80,21 @@ std::string plural(int64_t count, std::string_view one, std::string_view many) {
   return format_count(count) + " " + std::string(count == 1 ? one : many);
 }
 
+// Made from another tool's file: nothing ran here.
+bool imported(const Summary& summary) {
+  return summary.text(summary.run().launcher).starts_with("import");
+}
+
 std::string ending(const Summary& summary) {
   const Run& run = summary.run();
   const std::string_view reason = summary.text(run.end_reason);
   if (!run.end_ns) return "end not recorded";
-  std::string text;
+  std::string text = imported(summary) ? "imported" : "";
   if (run.exit_status) text = fmt::format("exit {}", *run.exit_status);
   if (run.exit_signal) {
     const char* name = sigabbrev_np(static_cast<int>(*run.exit_signal));
-    text = name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", *run.exit_signal);
+    text = name != nullptr ? fmt::format("killed by SIG{}", name)
+                           : fmt::format("killed by signal {}", *run.exit_signal);
   }
   if (reason == "duration") text = "ended after its --duration";
   if (reason == "timeout") text = "timed out, " + text;
@@ -94,12 +104,17 @@ std::string ending(const Summary& summary) {
 
 std::string headline(const Summary& summary, const ReportOptions& options) {
   const Run& run = summary.run();
-  std::string facts = std::string(kDot) + ending(summary) + std::string(kDot) + format_duration_ns(summary.duration_ns);
-  const auto processes = run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
+  std::string facts = std::string(kDot) + ending(summary) + std::string(kDot) +
+                      format_duration_ns(summary.duration_ns);
+  const auto processes =
+      run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
   if (processes > 0) facts += std::string(kDot) + plural(processes, "process", "processes");
-  if (run.threads.value_or(0) > processes) facts += ", " + plural(*run.threads, "thread", "threads");
-  const size_t room = options.columns > display_width(facts) + 12 ? options.columns - display_width(facts) : 12;
-  const bool good = run.exit_status.value_or(1) == 0 || summary.text(run.end_reason) == "duration";
+  if (run.threads.value_or(0) > processes)
+    facts += ", " + plural(*run.threads, "thread", "threads");
+  const size_t room =
+      options.columns > display_width(facts) + 12 ? options.columns - display_width(facts) : 12;
+  const bool good = imported(summary) || run.exit_status.value_or(1) == 0 ||
+                    summary.text(run.end_reason) == "duration";
   return styled(Style::kHeading, fit(printable(summary.text(run.command)), room), options.colours) +
          styled(good ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
 }
@@ -108,17 +123,20 @@ void add_cpu(const Summary& summary, Lines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (run.user_ns && run.system_ns) {
-    parts.push_back(format_duration_ns(*run.user_ns) + " user, " + format_duration_ns(*run.system_ns) + " system");
+    parts.push_back(format_duration_ns(*run.user_ns) + " user, " +
+                    format_duration_ns(*run.system_ns) + " system");
   } else if (summary.cpu_ns) {
     parts.push_back(format_duration_ns(*summary.cpu_ns) + " at least");
   } else {
     parts.emplace_back("not measured");
   }
   if (summary.cpu_ns) {
-    parts.push_back(fmt::format("{:.2f} of {} cores", ratio(*summary.cpu_ns, summary.duration_ns), run.cores));
+    parts.push_back(
+        fmt::format("{:.2f} of {} cores", ratio(*summary.cpu_ns, summary.duration_ns), run.cores));
   }
   if (run.wait_ns && summary.cpu_ns) {
-    parts.push_back(percent(ratio(*run.wait_ns, *run.wait_ns + *summary.cpu_ns)) + " waiting for a core");
+    parts.push_back(percent(ratio(*run.wait_ns, *run.wait_ns + *summary.cpu_ns)) +
+                    " waiting for a core");
   }
   lines.add("CPU", parts);
 }
@@ -126,18 +144,22 @@ void add_cpu(const Summary& summary, Lines& lines) {
 void add_memory(const Summary& summary, Lines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
-  if (const GaugeRange* tree = summary.gauge("tree rss"); tree != nullptr && run.processes.value_or(2) > 1) {
-    parts.push_back(format_bytes(std::max<double>(tree->largest, static_cast<double>(run.peak_rss_bytes.value_or(0)))) +
+  if (const GaugeRange* tree = summary.gauge("tree rss");
+      tree != nullptr && run.processes.value_or(2) > 1) {
+    parts.push_back(format_bytes(std::max<double>(
+                        tree->largest, static_cast<double>(run.peak_rss_bytes.value_or(0)))) +
                     " peak of the tree (polled)");
   }
   if (summary.largest) {
-    parts.push_back(format_bytes(summary.largest->peak_rss_bytes) + " peak of " + printable(summary.largest->name));
+    parts.push_back(format_bytes(summary.largest->peak_rss_bytes) + " peak of " +
+                    printable(summary.largest->name));
   } else if (run.peak_rss_bytes) {
     parts.push_back(format_bytes(*run.peak_rss_bytes) + " peak of one process");
   } else {
     parts.emplace_back("peak not measured");
   }
-  if (run.cgroup_peak_bytes) parts.push_back(format_bytes(*run.cgroup_peak_bytes) + " with page cache (cgroup)");
+  if (run.cgroup_peak_bytes)
+    parts.push_back(format_bytes(*run.cgroup_peak_bytes) + " peak of the cgroup");
   if (run.major_faults) parts.push_back(plural(*run.major_faults, "major fault", "major faults"));
   lines.add("Memory", parts);
 }
@@ -145,19 +167,21 @@ void add_memory(const Summary& summary, Lines& lines) {
 void add_io(const Summary& summary, Lines& lines) {
   const Run& run = summary.run();
   if (run.disk_read_bytes && run.disk_written_bytes) {
-    lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read", format_bytes(*run.disk_written_bytes) + " written"});
+    lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read",
+                       format_bytes(*run.disk_written_bytes) + " written"});
   } else {
     lines.add("Disk", {"not measured"});
   }
   if (run.read_chars && run.written_chars) {
-    lines.add("Calls", {format_bytes(*run.read_chars) + " read", format_bytes(*run.written_chars) + " written",
+    lines.add("Calls", {format_bytes(*run.read_chars) + " read",
+                        format_bytes(*run.written_chars) + " written",
                         "by system calls, caches and pipes included"});
   }
   const GaugeRange* in = summary.gauge("host net_received_total");
   const GaugeRange* out = summary.gauge("host net_sent_total");
   if (in != nullptr && out != nullptr && in->last - in->first + out->last - out->first > 0) {
-    lines.add("Network", {format_bytes(in->last - in->first) + " received", format_bytes(out->last - out->first) + " sent",
-                          "whole host"});
+    lines.add("Network", {format_bytes(in->last - in->first) + " received",
+                          format_bytes(out->last - out->first) + " sent", "whole host"});
   }
 }
 
@@ -171,7 +195,8 @@ void add_pressure(const Summary& summary, Lines& lines) {
       parts.push_back(what + " " + percent(ratio(stalled_ns, summary.duration_ns)));
     }
     if (parts.empty()) continue;
-    parts.emplace_back(scope == "host" ? "of the time something on the host was short of it" : "of the time a task was short of it");
+    parts.emplace_back(scope == "host" ? "of the time something on the host was short of it"
+                                       : "of the time a task was short of it");
     lines.add("Pressure", parts);
     return;
   }
@@ -191,11 +216,12 @@ void add_programs(const Summary& summary, Lines& lines) {
 void add_recorder(const Summary& summary, Lines& lines) {
   const Run& run = summary.run();
   if (!run.recorder_cpu_ns) return;
-  std::vector<std::string> parts = {percent(ratio(*run.recorder_cpu_ns, std::max<int64_t>(summary.duration_ns, 1))) +
-                                        " of one core (" + format_duration_ns(*run.recorder_cpu_ns) + ")",
-                                    format_bytes(run.recorder_rss_bytes.value_or(0)) + " + " +
-                                        format_bytes(run.recorder_buffer_bytes.value_or(0)) + " in the kernel",
-                                    plural(run.records.value_or(0), "record", "records")};
+  std::vector<std::string> parts = {
+      percent(ratio(*run.recorder_cpu_ns, std::max<int64_t>(summary.duration_ns, 1))) +
+          " of one core (" + format_duration_ns(*run.recorder_cpu_ns) + ")",
+      format_bytes(run.recorder_rss_bytes.value_or(0)) + " + " +
+          format_bytes(run.recorder_buffer_bytes.value_or(0)) + " in the kernel",
+      plural(run.records.value_or(0), "record", "records")};
   const int64_t dropped = run.dropped.value_or(0);
   parts.push_back(dropped == 0 ? "nothing dropped" : format_count(dropped) + " dropped");
   lines.add("Recorder", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
@@ -205,11 +231,17 @@ void add_notes(const Summary& summary, Lines& lines) {
   const Run& run = summary.run();
   for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
     if (probe.why == StringId::kNone) continue;
-    lines.add_prose("Note", std::string(summary.text(probe.probe)) + ": " + std::string(summary.text(probe.why)), Style::kFaint);
+    lines.add_prose(
+        "Note",
+        std::string(summary.text(probe.probe)) + ": " + std::string(summary.text(probe.why)),
+        Style::kFaint);
   }
   if (run.left_running.value_or(0) > 0) {
-    lines.add_prose("Note", plural(*run.left_running, "process it left behind still runs", "processes it left behind still run") +
-                                "; record until they end with --wait-all", Style::kFaint);
+    lines.add_prose("Note",
+                    plural(*run.left_running, "process it left behind still runs",
+                           "processes it left behind still run") +
+                        "; record until they end with --wait-all",
+                    Style::kFaint);
   }
   if (!summary.damage.empty()) lines.add_prose("Damage", summary.damage, Style::kWarning);
 }
@@ -220,9 +252,11 @@ Status write_summary_report(const Recording& recording, const ReportOptions& opt
   TRY_ASSIGN(const Summary summary, summarize(recording));
   std::string text = headline(summary, options);
   Lines lines(options, text);
-  add_cpu(summary, lines);
-  add_memory(summary, lines);
-  add_io(summary, lines);
+  if (!imported(summary)) {
+    add_cpu(summary, lines);
+    add_memory(summary, lines);
+    add_io(summary, lines);
+  }
   add_pressure(summary, lines);
   add_programs(summary, lines);
   add_recorder(summary, lines);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a target is brought to its end: the first signal as asked, TERM when the grace has passed, KILL when it
-// has passed again. A second request does not wait. Belongs to the session's thread.
+// How a target is brought to its end: the first signal as asked, TERM when the grace has passed,
+// KILL when it has passed again. A second request does not wait. Belongs to the session's thread.
 #pragma once
 
 #include <signal.h>
@@ -48,7 +48,9 @@ class Ending {
     last_ = signal_number;
     next_ns_ = now_ns + (signal_number == SIGKILL ? kNsPerSecond : grace_ns_);
   }
-  void escalate(int64_t now_ns) { send(last_ == SIGTERM || last_ == SIGKILL ? SIGKILL : SIGTERM, now_ns); }
+  void escalate(int64_t now_ns) {
+    send(last_ == SIGTERM || last_ == SIGKILL ? SIGKILL : SIGTERM, now_ns);
+  }
 
   Target& target_;
   int64_t grace_ns_;

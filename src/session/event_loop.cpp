@@ -27,7 +27,8 @@ Result<EventLoop> EventLoop::create(int64_t tick_ns) {
   loop.signals_ = Fd(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
   loop.timer_ = Fd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   loop.poll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
-  if (!loop.signals_.valid() || !loop.timer_.valid() || !loop.poll_.valid()) return errno_error("set up the event loop");
+  if (!loop.signals_.valid() || !loop.timer_.valid() || !loop.poll_.valid())
+    return errno_error("set up the event loop");
   itimerspec period{};
   period.it_interval.tv_sec = tick_ns / kNsPerSecond;
   period.it_interval.tv_nsec = tick_ns % kNsPerSecond;
@@ -46,7 +47,8 @@ Status EventLoop::watch(int fd) const {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.fd = fd;
-  if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return errno_error("watch a descriptor");
+  if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+    return errno_error("watch a descriptor");
   return {};
 }
 
@@ -54,10 +56,12 @@ EventLoop::Event EventLoop::wait(int64_t deadline_ns) const {
   int timeout_ms = -1;
   if (deadline_ns > 0) {
     const int64_t left_ns = std::max<int64_t>(0, deadline_ns - monotonic_ns());
-    timeout_ms = static_cast<int>(std::min<int64_t>((left_ns + kNsPerMs - 1) / kNsPerMs, 3'600'000));
+    timeout_ms =
+        static_cast<int>(std::min<int64_t>((left_ns + kNsPerMs - 1) / kNsPerMs, 3'600'000));
   }
   std::array<epoll_event, 4> ready{};
-  const int count = epoll_wait(poll_.get(), ready.data(), static_cast<int>(ready.size()), timeout_ms);
+  const int count =
+      epoll_wait(poll_.get(), ready.data(), static_cast<int>(ready.size()), timeout_ms);
   Event event;
   for (int i = 0; i < count; ++i) {
     const int fd = ready[static_cast<size_t>(i)].data.fd;
@@ -66,7 +70,8 @@ EventLoop::Event EventLoop::wait(int64_t deadline_ns) const {
       event.tick = read(fd, &expirations, sizeof expirations) == sizeof expirations;
     } else if (fd == signals_.get()) {
       signalfd_siginfo info{};
-      if (read(fd, &info, sizeof info) == sizeof info) event.signal = static_cast<int>(info.ssi_signo);
+      if (read(fd, &info, sizeof info) == sizeof info)
+        event.signal = static_cast<int>(info.ssi_signo);
     } else {
       event.ready = true;
     }

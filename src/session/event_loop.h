@@ -13,7 +13,8 @@ namespace fathom {
 
 class EventLoop {
  public:
-  // Blocks the signals a recorder forwards and reads them from now on; the mask is restored at the end.
+  // Blocks the signals a recorder forwards and reads them from now on; the mask is restored at the
+  // end.
   static Result<EventLoop> create(int64_t tick_ns);
   ~EventLoop();
   EventLoop(EventLoop&& other) noexcept = default;

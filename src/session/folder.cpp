@@ -30,15 +30,18 @@ Error cannot_make(const std::string& folder, int error_number) {
 
 std::string base_name(const std::vector<std::string>& command) {
   std::string name = command.empty() ? "" : fs::path(command[0]).filename().string();
+  constexpr std::string_view kKept = "._-+";
   for (char& byte : name) {
-    if (isalnum(static_cast<unsigned char>(byte)) == 0 && byte != '.' && byte != '_' && byte != '-') byte = '_';
+    const bool plain = isalnum(static_cast<unsigned char>(byte)) != 0;
+    if (!plain && kKept.find(byte) == std::string_view::npos) byte = '_';
   }
   return name.empty() || name[0] == '.' ? "run" : name.substr(0, 64);
 }
 
 }  // namespace
 
-Result<std::string> make_run_folder(const std::string& wanted, const std::vector<std::string>& command) {
+Result<std::string> make_run_folder(const std::string& wanted,
+                                    const std::vector<std::string>& command) {
   if (!wanted.empty()) {
     std::string folder = wanted;
     while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
@@ -81,7 +84,8 @@ std::vector<std::string> recover_left_behind(const std::string& folder) {
   const fs::path around = path.has_parent_path() ? path.parent_path() : fs::path(".");
   for (const auto& entry : fs::directory_iterator(around, error)) {
     const std::string name = entry.path().filename();
-    const bool related = name == own || (!stem.empty() && name.starts_with(stem) && name.ends_with(kFolderSuffix));
+    const bool related =
+        name == own || (!stem.empty() && name.starts_with(stem) && name.ends_with(kFolderSuffix));
     const std::string journal = entry.path() / kJournalName;
     if (!related || !fs::exists(journal, error) || journal_in_use(journal)) continue;
     const auto recording = Recording::open(entry.path());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder a run is recorded into. Never one that holds something already: a recording there stays.
+// The folder a run is recorded into. Never one that holds something already: a recording there
+// stays.
 #pragma once
 
 #include <string>
@@ -9,19 +10,20 @@
 
 namespace fathom {
 
-// Makes the folder for a run of `command`. `wanted` is the user's choice (".fathom" is added if it is missing);
-// empty: NAME-1.fathom, NAME-2.fathom … in the current folder, the first that is free.
-Result<std::string> make_run_folder(const std::string& wanted, const std::vector<std::string>& command);
+// Makes the folder for a run of `command`. `wanted` is the user's choice (".fathom" is added if it
+// is missing); empty: NAME-1.fathom, NAME-2.fathom … in the current folder, the first that is free.
+Result<std::string> make_run_folder(const std::string& wanted,
+                                    const std::vector<std::string>& command);
 
 // Removes a folder in which nothing was recorded.
 void drop_run_folder(const std::string& folder);
 
-// Turns the journal in `folder` into tables, in a process of its own: the table engine is large and may not
-// be there. The journal stays a complete recording if this fails.
+// Turns the journal in `folder` into tables, in a process of its own: the table engine is large and
+// may not be there. The journal stays a complete recording if this fails.
 Status make_tables(const std::string& folder);
 
-// Tables for journals that killed recorders left in the folder around `folder` under the same name: NAME-*.fathom
-// and `folder` itself. Returns what was recovered.
+// Tables for journals that killed recorders left in the folder around `folder` under the same name:
+// NAME-*.fathom and `folder` itself. Returns what was recovered.
 std::vector<std::string> recover_left_behind(const std::string& folder);
 
 }  // namespace fathom

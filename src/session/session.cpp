@@ -25,7 +25,8 @@ constexpr int64_t kFlushEvery = 500 * kNsPerMs;
 constexpr int64_t kProgressEvery = kNsPerSecond;
 
 const char* reason_text(EndReason reason) {
-  static constexpr std::array kTexts = {"exited", "signalled", "duration", "timeout", "interrupted"};
+  static constexpr std::array kTexts = {"exited", "signalled", "duration", "timeout",
+                                        "interrupted"};
   return kTexts[static_cast<size_t>(reason)];
 }
 
@@ -79,7 +80,8 @@ class Session {
     run_.user = text(host.user);
     run_.command = text(shell_quote(options_.request.command));
     std::error_code ignored;
-    run_.cwd = text(options_.request.cwd.empty() ? std::filesystem::current_path(ignored).string() : options_.request.cwd);
+    run_.cwd = text(options_.request.cwd.empty() ? std::filesystem::current_path(ignored).string()
+                                                 : options_.request.cwd);
     run_.launcher = text(options_.launcher->name);
     run_.interval_ns = options_.interval_ns;
     run_.version = text(kVersion);
@@ -164,16 +166,21 @@ class Session {
 
   void check_limits(int64_t now_ns, Ending& ending) const {
     const int64_t elapsed_ns = now_ns - run_.start_ns;
-    const auto passed = [elapsed_ns](int64_t limit_ns) { return limit_ns > 0 && elapsed_ns >= limit_ns; };
-    if (!ending.begun() && passed(options_.duration_ns)) ending.begin(EndReason::kDuration, SIGTERM, now_ns);
-    if (!ending.begun() && passed(options_.timeout_ns)) ending.begin(EndReason::kTimeout, SIGTERM, now_ns);
+    const auto passed = [elapsed_ns](int64_t limit_ns) {
+      return limit_ns > 0 && elapsed_ns >= limit_ns;
+    };
+    if (!ending.begun() && passed(options_.duration_ns))
+      ending.begin(EndReason::kDuration, SIGTERM, now_ns);
+    if (!ending.begun() && passed(options_.timeout_ns))
+      ending.begin(EndReason::kTimeout, SIGTERM, now_ns);
     ending.check(now_ns);
   }
 
   [[nodiscard]] int64_t next_deadline(const Ending& ending) const {
     if (ending.begun()) return ending.next_ns();
     int64_t limit_ns = options_.duration_ns;
-    if (options_.timeout_ns > 0 && (limit_ns == 0 || options_.timeout_ns < limit_ns)) limit_ns = options_.timeout_ns;
+    if (options_.timeout_ns > 0 && (limit_ns == 0 || options_.timeout_ns < limit_ns))
+      limit_ns = options_.timeout_ns;
     return limit_ns > 0 ? run_.start_ns + limit_ns : 0;
   }
 
@@ -241,7 +248,8 @@ std::string new_run_id() {
   return fmt::format("{:%Y%m%dT%H%M%S}Z-{:08x}", fmt::gmtime(std::time(nullptr)), random());
 }
 
-Result<SessionResult> run_session(const SessionOptions& options, const std::string& run_id, Sink& sink) {
+Result<SessionResult> run_session(const SessionOptions& options, const std::string& run_id,
+                                  Sink& sink) {
   return Session(options, sink).run(run_id);
 }
 

@@ -3,11 +3,12 @@
 //
 //   made --launch--> waiting --go--> running --target ends--> draining --close--> done
 //                       |               |  ^
-//                       |               |  +-- signal forwarded, duration or timeout: TERM, then KILL
+//                       |               |  +-- signal forwarded, duration or timeout: TERM, then
+//                       KILL
 //                       +-- exec fails: done, with the error
 //
-// run() blocks and owns the thread it is called on; signals are blocked for its length and read from a
-// descriptor.
+// run() blocks and owns the thread it is called on; signals are blocked for its length and read
+// from a descriptor.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +56,7 @@ struct SessionResult {
 std::string new_run_id();
 
 // Records one run into `sink`. An error means that nothing ran; trouble later is in the result.
-Result<SessionResult> run_session(const SessionOptions& options, const std::string& run_id, Sink& sink);
+Result<SessionResult> run_session(const SessionOptions& options, const std::string& run_id,
+                                  Sink& sink);
 
 }  // namespace fathom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal as a sink. A thread of its own writes and syncs, so that a slow disk never holds up the
-// recorder: frames wait in a bounded queue, and what does not fit is dropped and counted.
+// The journal as a sink. A thread of its own writes and syncs, so that a slow disk never holds up
+// the recorder: frames wait in a bounded queue, and what does not fit is dropped and counted.
 #pragma once
 
 #include "sink/sink.h"

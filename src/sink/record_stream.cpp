@@ -21,7 +21,8 @@ std::pair<Rows, Rows> halves(const Rows& rows) {
 }  // namespace
 
 Histogram RecordStream::histogram(std::span<const int64_t> values) {
-  const Histogram range{static_cast<uint32_t>(rows_.buckets.size()), static_cast<uint32_t>(values.size())};
+  const Histogram range{static_cast<uint32_t>(rows_.buckets.size()),
+                        static_cast<uint32_t>(values.size())};
   rows_.buckets.insert(rows_.buckets.end(), values.begin(), values.end());
   return range;
 }

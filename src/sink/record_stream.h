@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What probes write to: interns, collects records and hands them to a sink as frames. Belongs to the recorder's
-// thread. Adding a record costs a copy; encoding happens once per batch.
+// What probes write to: interns, collects records and hands them to a sink as frames. Belongs to
+// the recorder's thread. Adding a record costs a copy; encoding happens once per batch.
 #pragma once
 
 #include <string>

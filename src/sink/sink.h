@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where frames go. write() never blocks on the slow side: what it cannot take in time is dropped and counted.
-// A Sink is used from one thread; what runs behind it is its own business.
+// Where frames go. write() never blocks on the slow side: what it cannot take in time is dropped
+// and counted. A Sink is used from one thread; what runs behind it is its own business.
 #pragma once
 
 #include <cstdint>

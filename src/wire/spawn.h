@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What fathom-spawn (C, static) and the process launcher (C++) say to each other over a SEQPACKET socket.
- * Launcher to spawner: one byte, FATHOM_SPAWN_GO or FATHOM_SPAWN_QUIT. Spawner to launcher: one struct a packet. */
+ * What fathom-spawn (C, static) and the process launcher (C++) say to each other over a SEQPACKET
+ * socket. Launcher to spawner: one byte, FATHOM_SPAWN_GO or FATHOM_SPAWN_QUIT. Spawner to launcher:
+ * one struct a packet. */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +17,8 @@ enum fathom_spawn_kind {
   FATHOM_SPAWN_EXITED = 4,  /* the child, or an orphan of its tree, has ended and was reaped */
 };
 
-/* rusage of wait4(2): the process and all its waited-for descendants. io: the same, from /proc/PID/io. */
+/* rusage of wait4(2): the process and all its waited-for descendants. io: the same, from
+ * /proc/PID/io. */
 struct fathom_spawn_message {
   uint32_t kind;
   int32_t pid;

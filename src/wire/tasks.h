@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the BPF half of the task watcher tells its user half: one record per fork, exec, rename and exit.
- * Plain C for both. A record starts with WireTask; an exec adds a WireExec and text, an exit a WireExit. */
+ * What the BPF half of the task watcher tells its user half: one record per fork, exec, rename and
+ * exit. Plain C for both. A record starts with WireTask; an exec adds a WireExec and text, an exit
+ * a WireExit. */
 #pragma once
 
 #include <stdint.h>
 
 enum {
   kWireTaskNameBytes = 16,
-  kWireExeBytes = 1024,  /* power of two, and so is the next: the BPF half masks lengths with them */
+  kWireExeBytes = 1024, /* power of two, and so is the next: the BPF half masks lengths with them */
   kWireArgsBytes = 4096,
 };
 
@@ -18,7 +19,8 @@ struct WireTask {
   uint32_t kind;
   int32_t pid;
   int32_t tid;
-  int32_t other; /* fork: parent's pid; exec: tid before; exit: code as wait(2) reports it */
+  int32_t other; /* fork: parent's pid, of a thread its own; exec: tid before; exit: code as wait(2)
+                    reports it */
   char name[kWireTaskNameBytes];
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings for tests: a scratch folder, a journal of given rows, and the text of every row of a recording,
-// which two recordings can be compared by.
+// Recordings for tests: a scratch folder, a journal of given rows, and the text of every row of a
+// recording, which two recordings can be compared by.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@
 
 namespace fathom {
 
-#define SKIP_WITHOUT_DUCKDB()                                              \
-  if (const auto api = duck_api(); !api.ok()) {                            \
+#define SKIP_WITHOUT_DUCKDB()                                        \
+  if (const auto api = duck_api(); !api.ok()) {                      \
     GTEST_SKIP() << api.error().message << "\n" << api.error().hint; \
   }
 
@@ -42,8 +42,8 @@ class ScratchFolder {
 };
 
 // Writes each of `frames` into FOLDER/journal.
-inline void write_journal(const std::string& folder, const Interner& names, const std::vector<Rows>& frames,
-                          bool sealed = true) {
+inline void write_journal(const std::string& folder, const Interner& names,
+                          const std::vector<Rows>& frames, bool sealed = true) {
   std::filesystem::create_directories(folder);
   auto journal = JournalFile::create(folder + "/" + kJournalName);
   ASSERT_TRUE(journal.ok()) << journal.error().message;
@@ -91,7 +91,8 @@ class RowLine {
     }
   }
   void add(const Histogram& range) {
-    for (size_t i = 0; i < range.length; ++i) text_ += std::to_string(rows_.buckets[range.offset + i]) + ",";
+    for (size_t i = 0; i < range.length; ++i)
+      text_ += std::to_string(rows_.buckets[range.offset + i]) + ",";
   }
 
   const Dictionary& dictionary_;
@@ -108,7 +109,8 @@ inline std::vector<std::string> all_rows(const Recording& recording) {
   if (!collected.ok()) return lines;
   RowLine text(collected.value()->names.dictionary(), collected.value()->rows);
   for_each_table([&]<class Record>() {
-    for (const Record& record : collected.value()->rows.template of<Record>()) lines.push_back(text.of(record));
+    for (const Record& record : collected.value()->rows.template of<Record>())
+      lines.push_back(text.of(record));
   });
   std::sort(lines.begin(), lines.end());
   return lines;

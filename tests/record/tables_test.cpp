@@ -25,14 +25,16 @@ class Filler {
   Record make(int64_t seed, Rows& rows) {
     Record record;
     int64_t place = seed;
-    for_each_field<Record>([&](const auto& field, uint32_t) { fill(record.*field.member, ++place, rows); });
+    for_each_field<Record>(
+        [&](const auto& field, uint32_t) { fill(record.*field.member, ++place, rows); });
     return record;
   }
 
  private:
   static bool absent(int64_t place) { return place % 5 == 0; }
   static int64_t odd(int64_t place) {
-    constexpr int64_t kOdd[] = {0, 1, -1, INT64_MAX, INT64_MIN + 1, 1'700'000'000'000'000'000, 4096};
+    constexpr int64_t kOdd[] = {0,   1, -1, INT64_MAX, INT64_MIN + 1, 1'700'000'000'000'000'000,
+                                4096};
     return kOdd[static_cast<size_t>(place) % std::size(kOdd)];
   }
   void fill(int64_t& value, int64_t place, Rows&) { value = odd(place); }
@@ -40,13 +42,22 @@ class Filler {
     if (!absent(place)) value = odd(place);
   }
   void fill(double& value, int64_t place, Rows&) {
-    constexpr double kOdd[] = {0.1, -0.0, 1e308, std::numeric_limits<double>::quiet_NaN(),
-                               std::numeric_limits<double>::infinity(), 5e-324};
+    constexpr double kOdd[] = {0.1,
+                               -0.0,
+                               1e308,
+                               std::numeric_limits<double>::quiet_NaN(),
+                               std::numeric_limits<double>::infinity(),
+                               5e-324};
     value = kOdd[static_cast<size_t>(place) % std::size(kOdd)];
   }
   void fill(StringId& id, int64_t place, Rows&) {
-    static const std::string kOdd[] = {"short", "just 12 byte", "just 13 bytes", "naïve ☃ 𝄞", "a 'quote\" \\ \n\t,;",
-                                       std::string(5000, 'x'), std::string("nul\0inside", 10)};
+    static const std::string kOdd[] = {"short",
+                                       "just 12 byte",
+                                       "just 13 bytes",
+                                       "naïve ☃ 𝄞",
+                                       "a 'quote\" \\ \n\t,;",
+                                       std::string(5000, 'x'),
+                                       std::string("nul\0inside", 10)};
     if (!absent(place)) id = names_.string(kOdd[static_cast<size_t>(place) % std::size(kOdd)]);
   }
   void fill(ThreadId& id, int64_t place, Rows&) {
@@ -118,7 +129,9 @@ TEST_F(TablesTest, EveryRowOfEveryTableComesBack) {
   ASSERT_TRUE(converted.ok()) << converted.error().message;
   EXPECT_FALSE(exists(kJournalName));
   EXPECT_FALSE(exists(".converting"));
-  for_each_table([&]<class Record>() { EXPECT_TRUE(exists(std::string(TableOf<Record>::kName) + ".parquet")); });
+  for_each_table([&]<class Record>() {
+    EXPECT_TRUE(exists(std::string(TableOf<Record>::kName) + ".parquet"));
+  });
   EXPECT_TRUE(exists(kRunFileName));
   EXPECT_EQ(all_rows(folder_), before);
 }
@@ -154,13 +167,15 @@ TEST_F(TablesTest, TheLastOfAKeyedRecordCounts) {
 TEST_F(TablesTest, TextThatIsNotUtf8IsMarkedWhereItIsNot) {
   Interner names;
   std::vector<Rows> frames(1);
-  frames[0].of<Mark>().push_back({1, names.string("a\xFF\xFE" "b \xC3\xA4 \xED\xA0\x80")});
+  frames[0].of<Mark>().push_back({1, names.string("a\xFF\xFE"
+                                                  "b \xC3\xA4 \xED\xA0\x80")});
   write_journal(folder_, names, frames);
   ASSERT_TRUE(convert().ok());
   const auto collected = collect(Recording::open(folder_).value(), tables_of<Mark>());
   ASSERT_TRUE(collected.ok()) << collected.error().message;
   EXPECT_EQ(collected.value()->text(collected.value()->rows.of<Mark>().at(0).text),
-            "a\uFFFD\uFFFD" "b ä \uFFFD\uFFFD\uFFFD");
+            "a\uFFFD\uFFFD"
+            "b ä \uFFFD\uFFFD\uFFFD");
 }
 
 TEST_F(TablesTest, ManyRowsComeBackInBatchesThatAreNotTooLarge) {
@@ -180,12 +195,13 @@ TEST_F(TablesTest, ManyRowsComeBackInBatchesThatAreNotTooLarge) {
   write_journal(folder_, names, frames);
   ASSERT_TRUE(convert().ok());
   size_t count = 0;
-  const Status read = Recording::open(folder_).value().read(kAllTables, [&](const Batch& batch) -> Status {
-    EXPECT_LE(batch.rows.of<Span>().size(), kMaxRowsPerTable);
-    for (const Span& span : batch.rows.of<Span>()) sum -= span.duration_ns;
-    count += batch.rows.of<Span>().size();
-    return {};
-  });
+  const Status read =
+      Recording::open(folder_).value().read(kAllTables, [&](const Batch& batch) -> Status {
+        EXPECT_LE(batch.rows.of<Span>().size(), kMaxRowsPerTable);
+        for (const Span& span : batch.rows.of<Span>()) sum -= span.duration_ns;
+        count += batch.rows.of<Span>().size();
+        return {};
+      });
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(count, 3U * kMaxRowsPerTable);
   EXPECT_EQ(sum, 0);
@@ -261,7 +277,8 @@ TEST_F(TablesTest, ADamagedTableIsNamed) {
   std::string bytes = read_file(path).value();
   bytes.resize(bytes.size() / 2);
   ASSERT_TRUE(write_file(path, bytes).ok());
-  const Status read = Recording::open(folder_).value().read(tables_of<Gauge>(), [](const Batch&) { return Status(); });
+  const Status read = Recording::open(folder_).value().read(tables_of<Gauge>(),
+                                                            [](const Batch&) { return Status(); });
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, Code::kCorrupt);
   EXPECT_NE(read.error().message.find("gauges.parquet"), std::string::npos) << read.error().message;
@@ -274,7 +291,8 @@ TEST_F(TablesTest, ColumnsOfOtherVersionsDoNotMatter) {
   auto connection = DuckConnection::open(database.value());
   const std::string path = folder_ + "/samples.parquet";
   ASSERT_TRUE(connection.value()
-                  .execute("COPY (SELECT 5 AS invented, 7::INTEGER AS time_ns) TO " + sql_text(path) + " (FORMAT parquet)")
+                  .execute("COPY (SELECT 5 AS invented, 7::INTEGER AS time_ns) TO " +
+                           sql_text(path) + " (FORMAT parquet)")
                   .ok());
   const auto collected = collect(Recording::open(folder_).value(), tables_of<Sample>());
   ASSERT_TRUE(collected.ok()) << collected.error().message;
@@ -283,19 +301,6 @@ TEST_F(TablesTest, ColumnsOfOtherVersionsDoNotMatter) {
   EXPECT_EQ(samples[0].time_ns, 7);
   EXPECT_EQ(samples[0].weight, 1);  // its default
   EXPECT_EQ(samples[0].thread, ThreadId::kNone);
-}
-
-TEST(DuckApiTest, AnAbsentLibrarySaysWhatToDo) {
-  const auto api = load_duck_api("/nowhere/libduckdb.so");
-  ASSERT_FALSE(api.ok());
-  EXPECT_EQ(api.error().code, Code::kUnsupported);
-  EXPECT_NE(api.error().hint.find("FATHOM_DUCKDB"), std::string::npos);
-}
-
-TEST(DuckApiTest, AnotherLibraryIsNotTaken) {
-  const auto api = load_duck_api("libm.so.6");
-  ASSERT_FALSE(api.ok());
-  EXPECT_EQ(api.error().code, Code::kUnsupported);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fathom-spawn: the parent of the target. Static and tiny, because a child starts its peak-memory figure from
- * its parent's size; the subreaper of the target's tree, so that orphans are reaped here and their figures
- * kept; the one that hands the terminal to the target and takes it back. It outlives a killed recorder until
- * the target ends, so that the target never notices. Usage: fathom-spawn COMMAND [ARGS], socket on fd 3. */
+ * fathom-spawn: the parent of the target. Static and tiny, because a child starts its peak-memory
+ * figure from its parent's size; the subreaper of the target's tree, so that orphans are reaped
+ * here and their figures kept; the one that hands the terminal to the target and takes it back. It
+ * outlives a killed recorder until the target ends, so that the target never notices. Usage:
+ * fathom-spawn COMMAND [ARGS], socket on fd 3. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../wire/spawn.h"
+#include "wire/spawn.h"
 
 static pid_t main_pid;
 static int main_status;
@@ -37,7 +38,8 @@ static void say(struct fathom_spawn_message* message) {
 }
 
 static void say_kind(uint32_t kind, int error) {
-  struct fathom_spawn_message message = {.kind = kind, .pid = main_pid, .error = error, .is_main = 1};
+  struct fathom_spawn_message message = {
+      .kind = kind, .pid = main_pid, .error = error, .is_main = 1};
   say(&message);
 }
 
@@ -210,7 +212,8 @@ int main(int argc, char** argv) {
   for (;;) {
     reap();
     if (recorder_gone && main_ended) break;
-    struct pollfd ready[2] = {{deaths, POLLIN, 0}, {recorder_gone ? -1 : FATHOM_SPAWN_SOCKET_FD, POLLIN, 0}};
+    struct pollfd ready[2] = {{deaths, POLLIN, 0},
+                              {recorder_gone ? -1 : FATHOM_SPAWN_SOCKET_FD, POLLIN, 0}};
     if (poll(ready, 2, -1) < 0 && errno != EINTR) break;
     struct signalfd_siginfo drained;
     while (read(deaths, &drained, sizeof drained) > 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TaskSource by BPF tracepoints: every event, with exact figures at exit. Needs root (or CAP_BPF and
-// CAP_PERFMON). The kernel half is tasks.bpf.c, what they share wire/tasks.h.
+// TaskSource by BPF tracepoints: every event, with exact figures at exit. Needs root (or CAP_BPF
+// and CAP_PERFMON). The kernel half is tasks.bpf.c, what they share wire/tasks.h.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sched.h>
@@ -39,12 +39,9 @@ Maybe count(uint64_t value) { return static_cast<int64_t>(value); }
 
 // The kernel counts user and system time by the tick and the sum exactly: scale, as getrusage does.
 void split_run_time(const WireExit& exit, TaskUsage& usage) {
-  const uint64_t ticks = exit.user_ticks_ns + exit.system_ticks_ns;
-  uint64_t system = 0;
-  if (exit.system_ticks_ns != 0) {
-    const auto scaled = static_cast<unsigned __int128>(exit.run_ns) * exit.system_ticks_ns / ticks;
-    system = static_cast<uint64_t>(scaled);
-  }
+  const long double ticks = static_cast<long double>(exit.user_ticks_ns) + exit.system_ticks_ns;
+  const long double share = ticks == 0 ? 0 : exit.system_ticks_ns / ticks;
+  const uint64_t system = std::min(static_cast<uint64_t>(exit.run_ns * share), exit.run_ns);
   usage.cpu_ns = count(exit.run_ns);
   usage.system_ns = count(system);
   usage.user_ns = count(exit.run_ns - system);
@@ -130,8 +127,8 @@ Status BpfTasks::follow(int64_t root) {
   if (!pidfd.valid()) return errno_error("pidfd_open " + std::to_string(root));
   const int key = pidfd.get();
   std::vector<char> unmarked(bpf_map__value_size(skeleton_->maps.followed));
-  const int failed = bpf_map__update_elem(skeleton_->maps.followed, &key, sizeof(key), unmarked.data(),
-                                          unmarked.size(), BPF_ANY);
+  const int failed = bpf_map__update_elem(skeleton_->maps.followed, &key, sizeof(key),
+                                          unmarked.data(), unmarked.size(), BPF_ANY);
   if (failed != 0) return bpf_error("mark process " + std::to_string(root), failed);
   return {};
 }
@@ -155,8 +152,9 @@ int BpfTasks::keep(void* self, void* bytes, size_t size) {
 
 void BpfTasks::take_ring() { ring_buffer__consume(ring_.get()); }
 
-// wait(2) can return a few microseconds before the dead task's last switch, which tells its exit: whoever
-// waited for the root and then drains shall find it. A large address space takes longer to go: next drain.
+// wait(2) can return a few microseconds before the dead task's last switch, which tells its exit:
+// whoever waited for the root and then drains shall find it. A large address space takes longer to
+// go: next drain.
 void BpfTasks::await_exits() {
   const volatile WireTaskCounts& counts = skeleton_->bss->counts;
   const int64_t until = monotonic_ns() + kExitPatienceNs;
@@ -169,8 +167,10 @@ void BpfTasks::drain(TaskListener& listener) {
   await_exits();
   take_ring();
   // An exit is told later than it happened, for example after the exec that caused it.
-  std::stable_sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) { return a.time_ns < b.time_ns; });
-  for (const Kept& kept : kept_) deliver(*reinterpret_cast<const WireTask*>(&arena_[kept.at]), listener);
+  std::stable_sort(kept_.begin(), kept_.end(),
+                   [](const Kept& a, const Kept& b) { return a.time_ns < b.time_ns; });
+  for (const Kept& kept : kept_)
+    deliver(*reinterpret_cast<const WireTask*>(&arena_[kept.at]), listener);
   seen_ += static_cast<int64_t>(kept_.size());
 }
 
@@ -220,8 +220,9 @@ void BpfTasks::deliver_exec(const WireExec& exec, TaskEvent event, TaskListener&
 
 int64_t BpfTasks::dropped() const {
   int64_t total = static_cast<int64_t>(skeleton_->bss->counts.dropped);
-  for (const bpf_program* program : {skeleton_->progs.on_fork, skeleton_->progs.on_exec, skeleton_->progs.on_exit,
-                                     skeleton_->progs.on_rename, skeleton_->progs.on_switch}) {
+  for (const bpf_program* program :
+       {skeleton_->progs.on_fork, skeleton_->progs.on_exec, skeleton_->progs.on_exit,
+        skeleton_->progs.on_rename, skeleton_->progs.on_switch}) {
     bpf_prog_info info{};
     uint32_t size = sizeof(info);
     if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) != 0) continue;
@@ -239,6 +240,8 @@ int64_t BpfTasks::buffer_bytes() const {
 
 }  // namespace
 
-Result<std::unique_ptr<TaskSource>> watch_tasks_by_bpf(int64_t root) { return BpfTasks::make(root); }
+Result<std::unique_ptr<TaskSource>> watch_tasks_by_bpf(int64_t root) {
+  return BpfTasks::make(root);
+}
 
 }  // namespace fathom

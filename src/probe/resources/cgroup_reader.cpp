@@ -15,7 +15,8 @@ constexpr int64_t kNsPerUs = 1000;
 
 Maybe number_of(std::string_view text) {
   int64_t value = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
+    return std::nullopt;
   return value;
 }
 
@@ -24,17 +25,21 @@ Maybe read_number(const std::string& path) {
   return text.ok() ? number_of(text.value()) : std::nullopt;
 }
 
-// The number after `name` and a blank or '=' in a text of such pairs, at the start of a line or after a blank.
+// The number after `name` and a blank or '=' in a text of such pairs, at the start of a line or
+// after a blank.
 Maybe find_number(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const bool starts = at == 0 || text[at - 1] == '\n' || text[at - 1] == ' ';
     const size_t end = at + name.size();
-    if (starts && end < text.size() && (text[end] == ' ' || text[end] == '=')) return number_of(text.substr(end + 1));
+    if (starts && end < text.size() && (text[end] == ' ' || text[end] == '='))
+      return number_of(text.substr(end + 1));
   }
   return std::nullopt;
 }
 
-Maybe times(const Maybe& value, int64_t factor) { return value ? Maybe(*value * factor) : std::nullopt; }
+Maybe times(const Maybe& value, int64_t factor) {
+  return value ? Maybe(*value * factor) : std::nullopt;
+}
 
 // Sums name=value over the devices of io.stat.
 Maybe sum_of(std::string_view text, std::string_view name) {

@@ -21,7 +21,8 @@ Rung try_source(const char* name, Result<std::unique_ptr<TaskSource>> (*watch)(i
 }
 
 Rung try_cgroup() {
-  Rung rung{"own cgroup: exact totals, memory with page cache, pressure", Rung::State::kWorks, {}, {}};
+  Rung rung{
+      "own cgroup: exact totals, memory with page cache, pressure", Rung::State::kWorks, {}, {}};
   auto cgroup = Cgroup::create("doctor");
   if (!cgroup.ok()) {
     rung.state = Rung::State::kCannot;
@@ -30,7 +31,8 @@ Rung try_cgroup() {
     return rung;
   }
   const std::string unified = cgroup.value().unified();
-  const bool memory = !cgroup.value().memory().empty() || access((unified + "/memory.current").c_str(), R_OK) == 0;
+  const bool memory =
+      !cgroup.value().memory().empty() || access((unified + "/memory.current").c_str(), R_OK) == 0;
   cgroup.value().remove();
   if (!memory) {
     rung.state = Rung::State::kDegraded;

@@ -16,7 +16,8 @@ class GaugeWriter {
 
   template <class Number>
   void put(std::string_view name, std::string_view unit, Number value) {
-    out_.add(Gauge{time_ns_, scope_, out_.string(name), out_.string(unit), static_cast<double>(value)});
+    out_.add(
+        Gauge{time_ns_, scope_, out_.string(name), out_.string(unit), static_cast<double>(value)});
   }
   // Nothing if it was not measured.
   void put(std::string_view name, std::string_view unit, const Maybe& value) {

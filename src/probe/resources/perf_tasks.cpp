@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// TaskSource by perf_event task records: any user may, where kernel.perf_event_paranoid is at most 2. One
-// task-clock event per CPU, inherited by every descendant; each fork clones them, so it costs more the more
-// CPUs there are. The kernel writes FORK, COMM and EXIT, and after each EXIT one READ per CPU with the
-// thread's CPU time there. Executables and arguments are read from /proc when drained: gone if the process is.
+// TaskSource by perf_event task records: any user may, where kernel.perf_event_paranoid is at
+// most 2. One task-clock event per CPU, inherited by every descendant; each fork clones them, so it
+// costs more the more CPUs there are. The kernel writes FORK, COMM and EXIT, and after each EXIT
+// one READ per CPU with the thread's CPU time there, up to that point: the last 0.1 ms of a task's
+// life are not in it. Executables and arguments are read from /proc when drained: gone if the
+// process is.
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,7 +60,9 @@ struct Note {
   int64_t value = 0;  // task-clock: of a READ, or summed up for an EXIT
   std::array<char, 16> name{};
 
-  [[nodiscard]] std::string_view name_view() const { return {name.data(), strnlen(name.data(), name.size())}; }
+  [[nodiscard]] std::string_view name_view() const {
+    return {name.data(), strnlen(name.data(), name.size())};
+  }
 };
 
 struct Process {
@@ -125,9 +129,9 @@ class PerfTasks final : public TaskSource {
 Result<std::unique_ptr<TaskSource>> PerfTasks::make(int64_t root) {
   auto tasks = std::make_unique<PerfTasks>();
   tasks->root_ = root;
-  // An event of the root alone, for its own CPU time. It has a second effect that matters more: the kernel
-  // may swap equal sets of events between a parent and a child at a switch, and whoever exits with the
-  // root's set has no READ. With this event the sets are never equal.
+  // An event of the root alone, for its own CPU time. It has a second effect that matters more: the
+  // kernel may swap equal sets of events between a parent and a child at a switch, and whoever
+  // exits with the root's set has no READ. With this event the sets are never equal.
   perf_event_attr own = task_clock_attr();
   own.inherit = own.inherit_stat = own.task = own.comm = own.comm_exec = 0;
   TRY_ASSIGN(tasks->own_clock_, open_perf_event(own, static_cast<pid_t>(root), -1));
@@ -180,8 +184,8 @@ void PerfTasks::take_ring(PerfRing& ring) {
   ring.end();
 }
 
-// READs stand next to their EXIT in time, a little before or after, one on every CPU's ring. They are added
-// to it and go; one whose EXIT is still to come stays for a drain.
+// READs stand next to their EXIT in time, a little before or after, one on every CPU's ring. They
+// are added to it and go; one whose EXIT is still to come stays for a drain.
 void PerfTasks::join_reads() {
   std::unordered_map<int64_t, Note*> exits;
   std::unordered_multimap<int64_t, Note*> early;
@@ -194,7 +198,8 @@ void PerfTasks::join_reads() {
     if (note.type == PERF_RECORD_EXIT) {
       exits[note.tid] = &note;
       if (note.tid == root_ && own_clock_.valid()) take_root_clock(note);
-      for (auto [read, end] = early.equal_range(note.tid); read != end; ++read) join(note, *read->second);
+      for (auto [read, end] = early.equal_range(note.tid); read != end; ++read)
+        join(note, *read->second);
       early.erase(note.tid);
     } else if (note.type == PERF_RECORD_READ) {
       const auto exit = exits.find(note.tid);
@@ -230,7 +235,8 @@ bool PerfTasks::must_wait(const Note& note, int64_t until_ns) const {
 void PerfTasks::drain(TaskListener& listener) {
   const int64_t until_ns = monotonic_ns();
   for (Source& source : sources_) take_ring(source.ring);
-  std::stable_sort(notes_.begin(), notes_.end(), [](const Note& a, const Note& b) { return a.time_ns < b.time_ns; });
+  std::stable_sort(notes_.begin(), notes_.end(),
+                   [](const Note& a, const Note& b) { return a.time_ns < b.time_ns; });
   join_reads();
   // In order of time: the first that must wait holds back what comes after it, for one drain.
   auto note = notes_.begin();
@@ -291,7 +297,8 @@ void PerfTasks::deliver_comm(const Note& note, TaskEvent event, TaskListener& li
   event.kind = TaskEvent::Kind::kExec;
   const std::string folder = proc_folder(note.pid);
   std::string args, exe;
-  if (read_proc_name(folder).value_or("") == event.name) {  // else it is over, or already another program
+  if (read_proc_name(folder).value_or("") ==
+      event.name) {  // else it is over, or already another program
     args = read_proc_args(folder).value_or("");
     exe = read_proc_exe(folder).value_or("");
   }
@@ -321,6 +328,8 @@ int64_t PerfTasks::buffer_bytes() const {
 
 }  // namespace
 
-Result<std::unique_ptr<TaskSource>> watch_tasks_by_perf(int64_t root) { return PerfTasks::make(root); }
+Result<std::unique_ptr<TaskSource>> watch_tasks_by_perf(int64_t root) {
+  return PerfTasks::make(root);
+}
 
 }  // namespace fathom

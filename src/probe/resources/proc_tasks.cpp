@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TaskSource by polling /proc: works for everybody, sees what is there when drained. A task that lives
-// between two drains is not seen and not counted as dropped, for nobody knows of it: the launcher's wait has
-// the totals. So is a child whose parent ended before the child was seen. An exec is seen if the program's
-// path or arguments change. The figures of an exit are the last ones seen; those of a zombie are final.
+// TaskSource by polling /proc: works for everybody, sees what is there when drained. A task that
+// lives between two drains is not seen and not counted as dropped, for nobody knows of it: the
+// launcher's wait has the totals. So is a child whose parent ended before the child was seen. An
+// exec is seen if the program's path or arguments change. The figures of an exit are the last ones
+// seen; those of a zombie are final.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -63,11 +64,13 @@ class ProcTasks final : public TaskSource {
 
   void add_task(int64_t pid, int64_t tid, int64_t ppid, const ProcStat& stat);
   void end_task(int64_t tid, Task& task);
-  News& tell(TaskEvent::Kind kind, int64_t pid, int64_t tid, int64_t time_ns, std::string_view name);
+  News& tell(TaskEvent::Kind kind, int64_t pid, int64_t tid, int64_t time_ns,
+             std::string_view name);
 
   std::unordered_map<int64_t, Task> tasks_;  // by tid
   std::unordered_map<int64_t, Process> processes_;
-  std::unordered_map<int64_t, std::vector<int64_t>> scanned_;  // parent -> children, where the kernel has no list
+  std::unordered_map<int64_t, std::vector<int64_t>>
+      scanned_;  // parent -> children, where the kernel has no list
   std::vector<News> news_;
   bool has_child_lists_ = true;
   int64_t round_ = 0;
@@ -133,7 +136,8 @@ void ProcTasks::visit_thread(int64_t pid, int64_t tid, int64_t ppid) {
   const auto stat = read_proc_stat(folder);
   if (!stat.ok()) return;
   auto found = tasks_.find(tid);
-  if (found != tasks_.end() && found->second.start_ticks != stat.value().start_ticks) {  // the id is used again
+  if (found != tasks_.end() &&
+      found->second.start_ticks != stat.value().start_ticks) {  // the id is used again
     end_task(tid, found->second);
     tasks_.erase(found);
     found = tasks_.end();
@@ -153,7 +157,10 @@ void ProcTasks::visit_thread(int64_t pid, int64_t tid, int64_t ppid) {
     task.usage.cpu_ns = schedstat.value().run_ns;
     task.usage.wait_ns = schedstat.value().wait_ns;
   }
-  if (is_over(stat.value().state)) end_task(tid, task);
+  if (is_over(stat.value().state)) return end_task(tid, task);
+  if (!task.ended) return;
+  task.ended = false;  // an exec by another thread, which took over the dead first one's id
+  ++processes_[pid].live_threads;
 }
 
 void ProcTasks::visit_children(int64_t pid, int64_t tid) {
@@ -177,7 +184,8 @@ void ProcTasks::scan_parents() {
   }
 }
 
-// A new process starts with its parent's program; what differs from that, or from last time, is an exec.
+// A new process starts with its parent's program; what differs from that, or from last time, is an
+// exec.
 void ProcTasks::note_program(int64_t pid, int64_t ppid, bool is_new) {
   const std::string folder = proc_folder(pid);
   const auto first = tasks_.find(pid);
@@ -234,13 +242,15 @@ void ProcTasks::end_task(int64_t tid, Task& task) {
   task.ended = true;
   Process& process = processes_[task.pid];
   News& news = tell(TaskEvent::Kind::kExit, task.pid, tid, now_ns_, task.name);
-  // One of the threads that an exec ended may be the one that lives on as the first: its figures go with it.
+  // One of the threads that an exec ended may be the one that lives on as the first: its figures go
+  // with it.
   if (tid == task.pid || process.exec_round != round_) news.usage = task.usage;
   news.event.ends_process = --process.live_threads <= 0;
   if (news.event.ends_process) news.usage.peak_rss_bytes = process.peak_rss_bytes;
 }
 
-News& ProcTasks::tell(TaskEvent::Kind kind, int64_t pid, int64_t tid, int64_t time_ns, std::string_view name) {
+News& ProcTasks::tell(TaskEvent::Kind kind, int64_t pid, int64_t tid, int64_t time_ns,
+                      std::string_view name) {
   News& news = news_.emplace_back();
   news.event.kind = kind;
   news.event.pid = pid;
@@ -252,6 +262,8 @@ News& ProcTasks::tell(TaskEvent::Kind kind, int64_t pid, int64_t tid, int64_t ti
 
 }  // namespace
 
-Result<std::unique_ptr<TaskSource>> watch_tasks_by_proc(int64_t root) { return ProcTasks::make(root); }
+Result<std::unique_ptr<TaskSource>> watch_tasks_by_proc(int64_t root) {
+  return ProcTasks::make(root);
+}
 
 }  // namespace fathom

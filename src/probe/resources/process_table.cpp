@@ -32,8 +32,9 @@ void split_cpu(const TaskUsage& exact, const TaskUsage& shares, Process& row) {
     row.system_ns.reset();
     return;
   }
-  row.user_ns = static_cast<int64_t>(static_cast<double>(*exact.cpu_ns) * static_cast<double>(user) /
-                                     static_cast<double>(user + system));
+  row.user_ns =
+      static_cast<int64_t>(static_cast<double>(*exact.cpu_ns) * static_cast<double>(user) /
+                           static_cast<double>(user + system));
   row.system_ns = *exact.cpu_ns - *row.user_ns;
 }
 
@@ -71,7 +72,8 @@ void add_usage(TaskUsage& sum, const TaskUsage& more) {
   add_to(sum.involuntary_switches, more.involuntary_switches);
 }
 
-ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns) : out_(out), root_pid_(root_pid) {
+ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns)
+    : out_(out), root_pid_(root_pid) {
   add(root_pid, std::nullopt, start_ns, StringId::kNone);
 }
 
@@ -127,7 +129,8 @@ void ProcessTable::on_fork(const TaskEvent& event) {
   StringId name = out_.string(event.name);
   if (event.pid != event.tid) {
     if (Entry* entry = find(event.pid); entry != nullptr) {
-      add_thread(*entry, event.tid, event.time_ns, name == StringId::kNone ? entry->row.name : name);
+      add_thread(*entry, event.tid, event.time_ns,
+                 name == StringId::kNone ? entry->row.name : name);
     }
     return;
   }
@@ -176,7 +179,12 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
   if (event.exit_code && (event.tid == entry.row.pid || !entry.row.exit_status)) {
     set_exit(entry.row, static_cast<int>(*event.exit_code));
   }
-  if (entry.live_threads.empty()) end(entry, event.time_ns);
+  if (entry.live_threads.empty()) {
+    end(entry, event.time_ns);
+  } else if (event.ends_process) {
+    ending_.emplace_back(entry.row.pid,
+                         event.time_ns);  // the exits of its other threads are under way
+  }
 }
 
 void ProcessTable::end(Entry& entry, int64_t time_ns) {
@@ -212,9 +220,11 @@ void ProcessTable::departed(const Departure& departure) {
     // The largest of itself and its children: its own unless a child was seen to be larger.
     int64_t largest_child = closed_sum_.peak_rss_bytes.value_or(0);
     for (const auto& [pid, other] : entries_) {
-      if (&other != entry) largest_child = std::max(largest_child, other.last_look.peak_rss_bytes.value_or(0));
+      if (&other != entry)
+        largest_child = std::max(largest_child, other.last_look.peak_rss_bytes.value_or(0));
     }
-    if (departure.max_rss_bytes > largest_child) raise_to(entry->last_look.peak_rss_bytes, departure.max_rss_bytes);
+    if (departure.max_rss_bytes > largest_child)
+      raise_to(entry->last_look.peak_rss_bytes, departure.max_rss_bytes);
     return;
   }
   TaskUsage& look = entry->last_look;
@@ -234,8 +244,8 @@ void ProcessTable::departed(const Departure& departure) {
   if (!entry->told_at_exit) entry->row.accounting = out_.string("wait");
 }
 
-// Figures told at exit are best; what they lack comes from the last look. For a live process, and for one that
-// only told its CPU time, the last look is all there is.
+// Figures told at exit are best; what they lack comes from the last look. For a live process, and
+// for one that only told its CPU time, the last look is all there is.
 void ProcessTable::fill(Entry& entry) {
   Process& row = entry.row;
   const TaskUsage none;
@@ -259,7 +269,15 @@ void ProcessTable::fill(Entry& entry) {
   }
 }
 
+void ProcessTable::end_overdue() {
+  for (const auto& [pid, time_ns] : std::exchange(ending_before_, std::exchange(ending_, {}))) {
+    Entry* entry = find(pid);
+    if (entry != nullptr && entry->alive && entry->row.start_ns <= time_ns) end(*entry, time_ns);
+  }
+}
+
 void ProcessTable::write_changes() {
+  end_overdue();
   for (const Thread& thread : changed_threads_) out_.add(thread);
   changed_threads_.clear();
   for (const int64_t pid : std::exchange(changed_, {})) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process tree as it is known: one row per process and thread that ever was, put together from task
-// events, polls of /proc and the launcher's departures, and journalled again whenever more is known. Belongs
-// to the recorder's thread.
+// The process tree as it is known: one row per process and thread that ever was, put together from
+// task events, polls of /proc and the launcher's departures, and journalled again whenever more is
+// known. Belongs to the recorder's thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ class ProcessTable final : public TaskListener {
   ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns);
 
   void on_task(const TaskEvent& event) override;
-  // The latest look at a live process as a whole. Figures of children it has waited for are not in `own`.
+  // The latest look at a live process as a whole. Figures of children it has waited for are not in
+  // `own`.
   void polled(int64_t pid, const TaskUsage& own);
   void departed(const Departure& departure);
   // Journals every row that changed since the last call.
@@ -36,7 +37,8 @@ class ProcessTable final : public TaskListener {
   [[nodiscard]] int64_t process_count() const { return process_count_; }
   [[nodiscard]] int64_t thread_count() const { return thread_count_; }
   [[nodiscard]] int64_t live_thread_count() const { return live_threads_; }
-  // Sums over all processes; absent figures count as nothing, and are absent if every process lacks them.
+  // Sums over all processes; absent figures count as nothing, and are absent if every process lacks
+  // them.
   [[nodiscard]] TaskUsage sum();
   // Whether every process whose row is closed told its figures itself.
   [[nodiscard]] bool exact() const { return exact_; }
@@ -45,7 +47,7 @@ class ProcessTable final : public TaskListener {
   struct Entry {
     Process row;
     std::map<int64_t, Thread> live_threads;
-    TaskUsage ended;     // sum of the threads that have ended
+    TaskUsage ended;  // sum of the threads that have ended
     TaskUsage last_look;
     bool told_at_exit = false;  // `ended` holds memory and I/O, not CPU time alone
     bool alive = true;
@@ -58,6 +60,8 @@ class ProcessTable final : public TaskListener {
   void on_rename(Entry& entry, const TaskEvent& event);
   void on_exit(Entry& entry, const TaskEvent& event);
   void end(Entry& entry, int64_t time_ns);
+  // Ends processes whose last exit was told but some thread's was lost.
+  void end_overdue();
   void touch(Entry& entry);
   // Writes the row of an ended process for good and forgets it: a run may have millions.
   void close(int64_t pid);
@@ -68,9 +72,11 @@ class ProcessTable final : public TaskListener {
 
   RecordStream& out_;
   int64_t root_pid_;
-  std::unordered_map<int64_t, Entry> entries_;  // by pid: live ones, and those that ended a moment ago
-  std::vector<int64_t> changed_;                // pids
-  std::vector<int64_t> ended_, ended_before_;   // pids, since the last two calls of write_changes
+  std::unordered_map<int64_t, Entry>
+      entries_;                   // by pid: live ones, and those that ended a moment ago
+  std::vector<int64_t> changed_;  // pids
+  std::vector<int64_t> ended_, ended_before_;  // pids, since the last two calls of write_changes
+  std::vector<std::pair<int64_t, int64_t>> ending_, ending_before_;  // pid and time, as ended_
   std::vector<Thread> changed_threads_;
   TaskUsage closed_sum_;
   bool exact_ = true;

@@ -42,7 +42,8 @@ class ResourcesProbe final : public Probe {
     if (slow) next_slow_ns_ = now_ns + kSlowEvery;
     look(now_ns, slow);
     const int64_t cost_ns = monotonic_ns() - now_ns;
-    not_before_ns_ = cost_ns * kCostFactor > settings_.interval_ns ? now_ns + cost_ns * kCostFactor : 0;
+    not_before_ns_ =
+        cost_ns * kCostFactor > settings_.interval_ns ? now_ns + cost_ns * kCostFactor : 0;
   }
 
   void departed(const Departure& departure) override {
@@ -58,8 +59,8 @@ class ResourcesProbe final : public Probe {
 
   [[nodiscard]] ProbeReport report() const override {
     ProbeReport report;
-    report.rung = std::string("tree: ") + source_->name() + ", cgroup: " + (target_->cgroup() != nullptr ? "own" : "none") +
-                  ", host: proc";
+    report.rung = std::string("tree: ") + source_->name() +
+                  ", cgroup: " + (target_->cgroup() != nullptr ? "own" : "none") + ", host: proc";
     report.settings = "interval " + format_duration_ns(settings_.interval_ns);
     report.seen = source_->seen() + looks_;
     report.dropped = source_->dropped();
@@ -88,8 +89,10 @@ class ResourcesProbe final : public Probe {
       const char* loss;
     };
     static constexpr std::array kLadder = {
-        RungTry{"bpf", watch_tasks_by_bpf, "figures of a process that ends are those of the last look or of its parent"},
-        RungTry{"perf", watch_tasks_by_perf, "children that live shorter than a look are not listed"},
+        RungTry{"bpf", watch_tasks_by_bpf,
+                "figures of a process that ends are those of the last look or of its parent"},
+        RungTry{"perf", watch_tasks_by_perf,
+                "children that live shorter than a look are not listed"},
         RungTry{"proc", watch_tasks_by_proc, ""},
     };
     for (const RungTry& rung : kLadder) {
@@ -129,7 +132,9 @@ class ResourcesProbe final : public Probe {
     peak_rss_bytes_ = std::max(peak_rss_bytes_, now.rss_bytes);
     const auto elapsed = static_cast<double>(now_ns - last_look_ns_);
     if (last_look_ns_ > 0 && elapsed > 0) {
-      const auto rate = [elapsed](int64_t from, int64_t to) { return static_cast<double>(to - from) / elapsed; };
+      const auto rate = [elapsed](int64_t from, int64_t to) {
+        return static_cast<double>(to - from) / elapsed;
+      };
       cpu_cores_ = rate(before.user_ns + before.system_ns, now.user_ns + now.system_ns);
       read_per_s_ = rate(before.read_chars.value_or(0), now.read_chars.value_or(0)) * 1e9;
       written_per_s_ = rate(before.written_chars.value_or(0), now.written_chars.value_or(0)) * 1e9;
@@ -183,8 +188,9 @@ class ResourcesProbe final : public Probe {
   double cpu_cores_ = -1, read_per_s_ = -1, written_per_s_ = -1;
 };
 
-// Totals of the run. CPU time: the cgroup's, which misses nothing; else the kernel's sums at wait. I/O and
-// faults: what every process told as it ended; else the sums at wait, which miss children nobody waited for.
+// Totals of the run. CPU time: the cgroup's, which misses nothing; else the kernel's sums at wait.
+// I/O and faults: what every process told as it ended; else the sums at wait, which miss children
+// nobody waited for.
 void ResourcesProbe::total(Run& run) const {
   const TaskUsage told = table_->sum();
   const TreeFigures& tree = poll_->figures();

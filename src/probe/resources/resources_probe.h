@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU, memory, faults, disk, network, threads, open files and pressure of the process tree, its cgroup and the
-// host. Cheap enough to be always on; what it costs stands in README.md beside this file.
+// CPU, memory, faults, disk, network, threads, open files and pressure of the process tree, its
+// cgroup and the host. Cheap enough to be always on; what it costs stands in README.md beside this
+// file.
 #pragma once
 
 #include "probe/probe.h"

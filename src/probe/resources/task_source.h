@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where news of the process tree comes from: every fork, exec and exit, also of children that live for less
-// than a poll. One interface, a ladder of mechanisms: BPF tracepoints (exact figures at exit), perf_event task
-// records (no privilege needed where perf_event_paranoid allows), polling /proc. A source belongs to one
-// thread; it delivers only when drained, so it never wakes the recorder per event.
+// Where news of the process tree comes from: every fork, exec and exit, also of children that live
+// for less than a poll. One interface, a ladder of mechanisms: BPF tracepoints (exact figures at
+// exit), perf_event task records (no privilege needed where perf_event_paranoid allows), polling
+// /proc. A source belongs to one thread; it delivers only when drained, so it never wakes the
+// recorder per event.
 //
-// What a listener may rely on: the root itself is not forked to it, all others are. A process ends with the
-// kExit that says so, not with that of its first thread. When a thread other than the first calls exec, the
-// kernel gives it the first one's id: its old id gets a kExit without usage (that comes later, under the new
-// id), and the kExec says that the first thread's id lives.
+// What a listener may rely on: the root itself is not forked to it, all others are. A process ends
+// with the kExit that says so, not with that of its first thread. When a thread other than the
+// first calls exec, the kernel gives it the first one's id: its old id gets a kExit without usage
+// (that comes later, under the new id), and the kExec says that the first thread's id lives.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct TaskUsage {
   Maybe user_ns, system_ns, cpu_ns, wait_ns, minor_faults, major_faults;
   Maybe peak_rss_bytes;  // of the process, since its last exec; only with the kExit that ends it
   Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
-  Maybe disk_cancelled_bytes;  // written to the page cache and thrown away before they reached the disk
+  Maybe disk_cancelled_bytes;  // written to the page cache and thrown away before they reached the
+                               // disk
   Maybe voluntary_switches, involuntary_switches;
 };
 
@@ -36,11 +38,11 @@ struct TaskEvent {
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
   int64_t pid = 0;      // process (thread group)
   int64_t tid = 0;
-  int64_t ppid = 0;         // kFork of a process: its parent
-  std::string_view name;    // command name, where known; valid during the call only
-  std::string_view exe;     // kExec: path as the kernel was given it
-  std::string_view args;    // kExec: arguments, NUL separated, cut at 4 KiB
-  Maybe exit_code;          // kExit: as wait(2) reports it, where known
+  int64_t ppid = 0;                  // kFork of a process: its parent; of a thread: its pid
+  std::string_view name;             // command name, where known; valid during the call only
+  std::string_view exe;              // kExec: path as the kernel was given it
+  std::string_view args;             // kExec: arguments, NUL separated, cut at 4 KiB
+  Maybe exit_code;                   // kExit: as wait(2) reports it, where known
   bool ends_process = false;         // kExit: no thread of the process is left
   const TaskUsage* usage = nullptr;  // kExit: of this thread alone
 };
@@ -56,16 +58,18 @@ class TaskSource {
   virtual ~TaskSource() = default;
   [[nodiscard]] virtual const char* name() const = 0;
 
-  // Delivers what has happened since the last call, in order of time as far as the mechanism can tell.
+  // Delivers what has happened since the last call, in order of time as far as the mechanism can
+  // tell.
   virtual void drain(TaskListener& listener) = 0;
 
   [[nodiscard]] virtual int64_t seen() const = 0;
-  [[nodiscard]] virtual int64_t dropped() const = 0;  // events known to be lost
+  [[nodiscard]] virtual int64_t dropped() const = 0;       // events known to be lost
   [[nodiscard]] virtual int64_t buffer_bytes() const = 0;  // rings and maps held in the kernel
 };
 
-// Each watches the tree below `root` (itself included), which has not yet run its first instruction of the
-// target program: it waits before exec. All its threads and descendants are followed from then on.
+// Each watches the tree below `root` (itself included), which has not yet run its first instruction
+// of the target program: it waits before exec. All its threads and descendants are followed from
+// then on.
 Result<std::unique_ptr<TaskSource>> watch_tasks_by_bpf(int64_t root);
 Result<std::unique_ptr<TaskSource>> watch_tasks_by_perf(int64_t root);
 Result<std::unique_ptr<TaskSource>> watch_tasks_by_proc(int64_t root);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
- * Follows a tree of tasks: whoever a followed task forks is followed. The mark is task storage, which the
- * kernel frees with the task, and which costs a task that is not followed one look at a null pointer.
+ * Follows a tree of tasks: whoever a followed task forks is followed. The mark is task storage,
+ * which the kernel frees with the task, and which costs a task that is not followed one look at a
+ * null pointer.
  *
- * An exit is told in two steps. sched_process_exit still sees the address space (since Linux 6.16) and
- * the exit code. The last switch away from the dead task has the final figures: before it, the CPU time
- * since the last tick or switch is missing, which for a short process is nearly all of it. */
+ * An exit is told in two steps. sched_process_exit still sees the address space (since Linux 6.16)
+ * and the exit code. The last switch away from the dead task has the final figures: before it, the
+ * CPU time since the last tick or switch is missing, which for a short process is nearly all of it.
+ */
 #include "probe/resources/tasks_kernel.h"
 
 #include <linux/bpf.h>
@@ -87,7 +89,9 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
     count_drop();
     return 0;
   }
-  fill(record, kWireFork, child, child->real_parent->tgid);
+  /* A thread's parent is its process; CLONE_PARENT makes a process a sibling of its maker. */
+  int is_thread = child->tgid == parent->tgid;
+  fill(record, kWireFork, child, is_thread ? child->tgid : child->real_parent->tgid);
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
   return 0;
 }
@@ -109,7 +113,8 @@ int BPF_PROG(on_exec, struct task_struct* task, int old_tid, struct linux_binprm
   uint64_t from = mm->arg_start;
   uint64_t args_bytes = mm->arg_end - from;
   if (args_bytes > kWireArgsBytes - 1) args_bytes = kWireArgsBytes - 1;
-  if (bpf_probe_read_user(scratch->text + args_at, args_bytes, (const void*)from) != 0) args_bytes = 0;
+  if (bpf_probe_read_user(scratch->text + args_at, args_bytes, (const void*)from) != 0)
+    args_bytes = 0;
 
   scratch->head.exe_bytes = args_at;
   scratch->head.args_bytes = args_bytes;
@@ -144,8 +149,8 @@ static __always_inline uint64_t number_of(const void* pointer) {
   return number;
 }
 
-/* How far per-CPU memory of `cpu` lies from the address the kernel names it by. A map of ours that is known
- * on both sides tells: kernels without all symbols in kallsyms give no other way. */
+/* How far per-CPU memory of `cpu` lies from the address the kernel names it by. A map of ours that
+ * is known on both sides tells: kernels without all symbols in kallsyms give no other way. */
 static __always_inline int find_distance(uint32_t cpu, uint64_t* distance) {
   uint32_t zero = 0;
   const void* there = bpf_map_lookup_percpu_elem(&exec_scratch, &zero, cpu);
@@ -163,8 +168,9 @@ static __always_inline int64_t read_part(const int32_t* parts, uint64_t distance
   return part;
 }
 
-/* A percpu_counter is off by up to a batch of pages per CPU until its parts are added. The indices stand
- * here as constants: only then is the place of an element taken from the running kernel's BTF. */
+/* A percpu_counter is off by up to a batch of pages per CPU until its parts are added. The indices
+ * stand here as constants: only then is the place of an element taken from the running kernel's
+ * BTF. */
 static __always_inline int64_t sum_pages(struct mm_struct* mm) {
   int64_t sum = mm->rss_stat[kFilePages].count + mm->rss_stat[kAnonPages].count +
                 mm->rss_stat[kShmemPages].count;
@@ -198,7 +204,8 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   mark->exit_code = signal->flags & kSignalGroupExit ? signal->group_exit_code : task->exit_code;
   mark->ends_process = signal->live.counter == 0;
   if (mark->ends_process) {
-    /* maxrss also holds the copy of the parent this process was before its exec: only the last resort. */
+    /* maxrss also holds the copy of the parent this process was before its exec: only the last
+     * resort. */
     struct mm_struct* mm = task->mm;
     int64_t pages = signal->maxrss;
     if (mm) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernel types tasks.bpf.c touches, and of them only the fields it reads: the loader finds the real
- * places from the running kernel's BTF. A name with ___ is the same type as an older kernel has it. */
+ * The kernel types tasks.bpf.c touches, and of them only the fields it reads: the loader finds the
+ * real places from the running kernel's BTF. A name with ___ is the same type as an older kernel
+ * has it. */
 #pragma once
 
 #include <linux/types.h>

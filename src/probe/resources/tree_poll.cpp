@@ -85,9 +85,12 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
     seen.io = io.value();
     add_io(sum, seen.io);
     own.read_chars = std::max<int64_t>(0, seen.io.read_chars - seen.children_io.read_chars);
-    own.written_chars = std::max<int64_t>(0, seen.io.written_chars - seen.children_io.written_chars);
-    own.disk_read_bytes = std::max<int64_t>(0, seen.io.disk_read_bytes - seen.children_io.disk_read_bytes);
-    own.disk_written_bytes = std::max<int64_t>(0, seen.io.disk_written_bytes - seen.children_io.disk_written_bytes);
+    own.written_chars =
+        std::max<int64_t>(0, seen.io.written_chars - seen.children_io.written_chars);
+    own.disk_read_bytes =
+        std::max<int64_t>(0, seen.io.disk_read_bytes - seen.children_io.disk_read_bytes);
+    own.disk_written_bytes =
+        std::max<int64_t>(0, seen.io.disk_written_bytes - seen.children_io.disk_written_bytes);
   }
   if (thorough || want_peaks_) look_thoroughly(folder, own, sum);
   table.polled(pid, own);
@@ -102,7 +105,8 @@ void TreePoll::look_thoroughly(const std::string& folder, TaskUsage& own, TreeFi
   own.wait_ns = waiting_ns(folder);
   if (const auto fds = count_fds(folder); fds.ok()) add_to(sum.fds, fds.value());
   if (!sum.pss_bytes) return;
-  if (const auto memory = read_proc_smaps_rollup(folder); memory.ok()) add_to(sum.pss_bytes, memory.value().pss_bytes);
+  if (const auto memory = read_proc_smaps_rollup(folder); memory.ok())
+    add_to(sum.pss_bytes, memory.value().pss_bytes);
 }
 
 // A child that is gone was waited for by its parent, whose figures now include it.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at every live process of the tree through /proc, and adds up the tree. A process's own figures in
-// /proc include the children it has waited for (I/O always, CPU time as separate fields), which is what makes
-// the tree's sum exact and a single process's share a subtraction. Belongs to the recorder's thread.
+// Looks at every live process of the tree through /proc, and adds up the tree. A process's own
+// figures in /proc include the children it has waited for (I/O always, CPU time as separate
+// fields), which is what makes the tree's sum exact and a single process's share a subtraction.
+// Belongs to the recorder's thread.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class TreePoll {
  public:
   explicit TreePoll(bool want_peaks) : want_peaks_(want_peaks) {}
 
-  // `thorough` also reads what costs more: peaks, waiting times, open files and proportional memory.
+  // `thorough` also reads what costs more: peaks, waiting times, open files and proportional
+  // memory.
   const TreeFigures& look(ProcessTable& table, bool thorough);
   void departed(const Departure& departure);
   [[nodiscard]] const TreeFigures& figures() const { return figures_; }

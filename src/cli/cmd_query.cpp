@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/text_style.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "record/column.h"
+#include "record/sql.h"
+#include "report/named_queries.h"
+#include "report/query_output.h"
+#include "report/schema_text.h"
+
+namespace fathom {
+namespace {
+
+std::string list_of_queries() {
+  size_t longest = 0;
+  for (const NamedQuery& query : named_queries())
+    longest = std::max(longest, display_width(query.name));
+  std::string text;
+  for (const NamedQuery& query : named_queries())
+    text += fmt::format("{:<{}}  {}\n", query.name, longest, query.summary);
+  return text;
+}
+
+// SQL as it is, the SQL of a named query, or all rows of a table.
+Result<std::string> sql_of(const std::string& asked) {
+  const bool is_word = asked.find_first_of(" \t\n();") == std::string::npos;
+  if (!is_word) return asked;
+  if (const NamedQuery* query = find_named_query(asked); query != nullptr)
+    return std::string(query->sql);
+  std::vector<std::string_view> names;
+  for (const NamedQuery& query : named_queries()) names.emplace_back(query.name);
+  for (const TableColumns& table : all_tables()) {
+    if (asked == table.name) return "FROM " + sql_name(asked);
+    names.emplace_back(table.name);
+  }
+  const auto meant = closest_match(asked, names);
+  return Error{Code::kInvalid,
+               fmt::format("'{}' is neither SQL nor a query or table we know", asked),
+               meant ? fmt::format("did you mean '{}'?", *meant)
+                     : "fathom query --list shows the queries there are"};
+}
+
+size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+Result<int> run_query(const Arguments& arguments) {
+  if (arguments.has("list")) {
+    TRY(print_out(list_of_queries()));
+    return 0;
+  }
+  if (arguments.has("schema")) {
+    TRY(print_out(arguments.has("markdown") ? schema_markdown() : schema_text()));
+    return 0;
+  }
+  const std::vector<std::string>& words = arguments.positionals();
+  if (words.size() < 2) {
+    return Error{Code::kInvalid, "a recording and a question are needed",
+                 "fathom query RUN 'SELECT …', or fathom query --list for the usual questions"};
+  }
+  TRY_ASSIGN(const std::string sql, sql_of(words.back()));
+  std::vector<Recording> recordings;
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    TRY_ASSIGN(Recording recording, Recording::open(words[i]));
+    if (const std::string damage = recording.damage(); !damage.empty())
+      log_warning("{}: {}", words[i], damage);
+    recordings.push_back(std::move(recording));
+  }
+  TRY_ASSIGN(const auto session, SqlSession::open(std::move(recordings)));
+  TRY_ASSIGN(SqlRows rows, session->query(sql));
+  if (arguments.has("json")) {
+    TRY(write_json(rows, print_out));
+  } else if (arguments.has("csv")) {
+    TRY(write_csv(rows, print_out));
+  } else {
+    TRY(write_table(rows, {terminal_columns(), colours_wanted(STDOUT_FILENO)}, print_out));
+  }
+  return 0;
+}
+
+constexpr Flag kFlags[] = {
+    {.name = "csv", .help = "write CSV with a header line"},
+    {.name = "json", .help = "write a JSON array with an object a row"},
+    {.name = "list", .letter = 'l', .help = "list the named queries"},
+    {.name = "schema", .help = "list all tables and columns with units"},
+    {.name = "markdown", .help = "with --schema: as Markdown"},
+};
+constexpr Positional kPositionals[] = {
+    {.name = "RUN",
+     .help = "recordings, of which every table has a row's run and label in front",
+     .repeatable = true,
+     .optional = true,
+     .completes = "run"},
+    {.name = "QUERY", .help = "SQL, the name of a query or the name of a table", .optional = true},
+};
+
+}  // namespace
+
+extern constinit const Command kQueryCommand = {
+    .name = "query",
+    .group = "Look at results",
+    .summary = "Ask a recording in SQL",
+    .description =
+        "A recording is tables: processes, gauges, counters, spans, samples and more. The last "
+        "word "
+        "is the question, in SQL as DuckDB understands it or one of the named queries. Several "
+        "recordings are asked together. Rows come in no order unless the question has an ORDER "
+        "BY.\n\n"
+        "    fathom query make-1.fathom top-processes\n"
+        "    fathom query make-1 \"SELECT name, count(*) FROM processes GROUP BY name\"\n"
+        "    fathom query before after overview --json",
+    .flags = kFlags,
+    .positionals = kPositionals,
+    .run = run_query,
+};
+
+}  // namespace fathom

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "import/folded_importer.h"
+#include "import/importer.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::array kImporters = {
+    ImporterInfo{"folded", "folded stacks: frames joined by ';', a blank, a count", looks_folded,
+                 import_folded},
+};
+
+constexpr size_t kStartBytes = 4096;
+
+}  // namespace
+
+std::span<const ImporterInfo> all_importers() { return kImporters; }
+
+Result<const ImporterInfo*> find_importer(std::string_view name, const std::string& path) {
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const ImporterInfo& importer : kImporters) {
+    if (name == importer.name) return &importer;
+    names.emplace_back(importer.name);
+    known += (known.empty() ? "" : ", ") + std::string(importer.name);
+  }
+  if (!name.empty()) {
+    Error error{Code::kInvalid, "no import format is named " + std::string(name),
+                "known are: " + known};
+    if (const auto near = closest_match(name, names)) {
+      error.hint = "did you mean " + std::string(*near) + "?";
+    }
+    return error;
+  }
+  TRY_ASSIGN(const std::string start, read_start(path, kStartBytes));
+  for (const ImporterInfo& importer : kImporters) {
+    if (importer.matches(start)) return &importer;
+  }
+  return Error{Code::kInvalid, path + " is of no format that can be imported",
+               "name one with --format; known are: " + known};
+}
+
+}  // namespace fathom

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/named_queries.h"
+
+namespace fathom {
+namespace {
+
+constexpr NamedQuery kQueries[] = {
+    {"overview", "One line a run: how long, how much CPU and memory, how it ended", R"(
+SELECT run, label, command, end_reason, exit_status, exit_signal,
+       round((end_ns - start_ns) / 1e9, 3) AS seconds,
+       round(user_ns / 1e9, 3) AS user_s, round(system_ns / 1e9, 3) AS system_s,
+       round((user_ns + system_ns) / nullif(end_ns - start_ns, 0), 2) AS cores_used,
+       peak_rss_bytes, processes, threads, records, dropped
+FROM runs ORDER BY start_ns + real_offset_ns)"},
+
+    {"top-processes", "Processes by CPU time, with memory, faults and disk", R"(
+SELECT label, pid, name, round((user_ns + system_ns) / 1e9, 3) AS cpu_s, round(user_ns / 1e9, 3) AS user_s,
+       round(system_ns / 1e9, 3) AS system_s, round(wait_ns / 1e9, 3) AS wait_s,
+       round((end_ns - start_ns) / 1e9, 3) AS seconds, peak_rss_bytes, major_faults,
+       disk_read_bytes, disk_written_bytes, args
+FROM processes ORDER BY user_ns + system_ns DESC NULLS LAST LIMIT 50)"},
+
+    {"process-tree", "Who started whom, with start, length and CPU time", R"(
+WITH RECURSIVE parents AS (
+  SELECT c.run, c.pid, c.start_ns, p.pid AS parent_pid, max(p.start_ns) AS parent_start_ns
+  FROM processes c JOIN processes p ON p.run = c.run AND p.pid = c.ppid AND p.pid <> c.pid AND p.start_ns <= c.start_ns
+  GROUP BY ALL),
+tree AS (
+  SELECT run, pid, start_ns, 0 AS depth, [start_ns, pid] AS place
+  FROM processes ANTI JOIN parents USING (run, pid, start_ns)
+  UNION ALL
+  SELECT c.run, c.pid, c.start_ns, t.depth + 1, list_concat(t.place, [c.start_ns, c.pid])
+  FROM tree t JOIN parents c ON c.run = t.run AND c.parent_pid = t.pid AND c.parent_start_ns = t.start_ns)
+SELECT p.label, repeat('  ', t.depth) || coalesce(p.name, '?') AS process, p.pid,
+       round((p.start_ns - r.start_ns) / 1e9, 3) AS start_s, round((p.end_ns - p.start_ns) / 1e9, 3) AS seconds,
+       round((p.user_ns + p.system_ns) / 1e9, 3) AS cpu_s, p.exit_status, p.exit_signal, p.args
+FROM tree t JOIN processes p USING (run, pid, start_ns) LEFT JOIN runs r USING (run)
+ORDER BY p.run, t.place)"},
+
+    {"timeline", "Gauges second by second; those that add up (_total) as a rate", R"(
+WITH seconds AS (
+  SELECT g.run, g.label, (g.time_ns - r.start_ns) // 1000000000 AS second, g.scope, g.name, g.unit,
+         avg(g.value) AS mean, max_by(g.value, g.time_ns) AS last, max(g.time_ns) AS last_ns
+  FROM gauges g JOIN runs r USING (run) GROUP BY ALL),
+steps AS (
+  SELECT *, last - lag(last) OVER series AS step, (last_ns - lag(last_ns) OVER series) / 1e9 AS step_s
+  FROM seconds WINDOW series AS (PARTITION BY run, scope, name ORDER BY second))
+SELECT label, second, scope, name, CASE WHEN ends_with(name, '_total') THEN unit || '/s' ELSE unit END AS unit,
+       round(CASE WHEN ends_with(name, '_total') THEN step / nullif(step_s, 0) ELSE mean END, 3) AS value
+FROM steps ORDER BY run, scope, name, second)"},
+
+    {"peak-memory", "The most memory of each process, and of the tree, cgroup and host", R"(
+SELECT label, 'process ' || pid AS what, name, peak_rss_bytes AS bytes, NULL AS at_s
+FROM processes WHERE peak_rss_bytes IS NOT NULL
+UNION ALL
+SELECT g.label, g.scope, g.name, max(g.value)::BIGINT, round((max_by(g.time_ns, g.value) - any_value(r.start_ns)) / 1e9, 3)
+FROM gauges g JOIN runs r USING (run)
+WHERE g.unit = 'bytes' AND NOT ends_with(g.name, '_total') GROUP BY g.run, g.label, g.scope, g.name
+ORDER BY bytes DESC LIMIT 50)"},
+
+    {"exits", "Processes that failed: exit status other than 0, or ended by a signal", R"(
+SELECT p.label, p.pid, p.name, p.exit_status, p.exit_signal, round((p.end_ns - r.start_ns) / 1e9, 3) AS at_s, p.args
+FROM processes p LEFT JOIN runs r USING (run)
+WHERE p.exit_status <> 0 OR p.exit_signal IS NOT NULL ORDER BY p.run, p.end_ns)"},
+
+    {"calls", "Functions by time: calls, bytes, errors, a layer at a time", R"(
+WITH calls AS (
+  SELECT run, label, layer, name, count, time_ns, self_time_ns, bytes, errors FROM counters
+  UNION ALL BY NAME
+  SELECT run, label, layer, name, 1 AS count, duration_ns AS time_ns, bytes, (result < 0)::BIGINT AS errors FROM spans)
+SELECT label, layer, name, sum(count) AS calls, round(sum(time_ns) / 1e6, 3) AS time_ms,
+       round(sum(self_time_ns) / 1e6, 3) AS self_ms, round(sum(time_ns) / nullif(sum(count), 0)) AS mean_ns,
+       sum(bytes) AS bytes, sum(errors) AS errors
+FROM calls GROUP BY run, label, layer, name ORDER BY run, layer, sum(time_ns) DESC NULLS LAST, name)"},
+
+    {"files", "Files by bytes moved: calls, time, errors", R"(
+WITH calls AS (
+  SELECT run, label, layer, file, count, time_ns, bytes, errors FROM counters
+  UNION ALL BY NAME
+  SELECT run, label, layer, file, 1 AS count, duration_ns AS time_ns, bytes, (result < 0)::BIGINT AS errors FROM spans)
+SELECT label, layer, file, sum(count) AS calls, sum(bytes) AS bytes, round(sum(time_ns) / 1e6, 3) AS time_ms,
+       round(sum(bytes) / nullif(sum(time_ns), 0) * 1e3, 3) AS mb_per_s, sum(errors) AS errors
+FROM calls WHERE file IS NOT NULL GROUP BY run, label, layer, file
+ORDER BY sum(bytes) DESC NULLS LAST, sum(time_ns) DESC NULLS LAST LIMIT 100)"},
+
+    {"bandwidth", "Bytes moved in each slice of time, by layer and function", R"(
+SELECT c.label, round((c.slice_ns - r.start_ns) / 1e9, 3) AS at_s, c.layer, c.name, sum(c.count) AS calls,
+       sum(c.bytes) AS bytes, round(sum(c.bytes) / nullif(max(c.slice_length_ns), 0) * 1e3, 3) AS mb_per_s
+FROM counters c JOIN runs r USING (run) WHERE c.bytes > 0
+GROUP BY c.run, c.label, c.slice_ns, r.start_ns, c.layer, c.name ORDER BY c.run, c.slice_ns, bytes DESC)"},
+
+    {"hot-functions", "Where samples were taken: functions by own weight", R"(
+SELECT s.label, s.event, s.state, t.symbol, t.module, t.kind, count(*) AS samples, sum(s.weight) AS weight,
+       round(100.0 * sum(s.weight) / sum(sum(s.weight)) OVER (PARTITION BY s.run, s.event, s.state), 2) AS percent
+FROM samples s LEFT JOIN stacks t ON t.run = s.run AND t.id = s.stack
+GROUP BY s.run, s.label, s.event, s.state, t.symbol, t.module, t.kind ORDER BY s.run, weight DESC LIMIT 50)"},
+
+    {"probes", "What each probe saw, lost and cost", R"(
+SELECT label, probe, rung, seen, dropped, round(100.0 * dropped / nullif(seen + dropped, 0), 3) AS dropped_percent,
+       round(cpu_ns / 1e6, 3) AS cpu_ms, memory_bytes, settings, why
+FROM probes ORDER BY run, probe)"},
+};
+
+}  // namespace
+
+std::span<const NamedQuery> named_queries() { return kQueries; }
+
+const NamedQuery* find_named_query(std::string_view name) {
+  for (const NamedQuery& query : kQueries) {
+    if (name == query.name) return &query;
+  }
+  return nullptr;
+}
+
+}  // namespace fathom

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/resources/process_table.h"
+
+#include <gtest/gtest.h>
+
+#include "support/memory_sink.h"
+
+namespace fathom {
+namespace {
+
+using Kind = TaskEvent::Kind;
+
+class ProcessTableTest : public testing::Test {
+ protected:
+  void fork(int64_t time, int64_t pid, int64_t tid, int64_t ppid) {
+    TaskEvent event = event_of(Kind::kFork, time, pid, tid);
+    event.ppid = ppid;
+    table_.on_task(event);
+  }
+  void exit(int64_t time, int64_t pid, int64_t tid, Maybe code, const TaskUsage* usage) {
+    TaskEvent event = event_of(Kind::kExit, time, pid, tid);
+    event.exit_code = code;
+    event.usage = usage;
+    table_.on_task(event);
+  }
+  static TaskEvent event_of(Kind kind, int64_t time, int64_t pid, int64_t tid) {
+    TaskEvent event;
+    event.kind = kind;
+    event.time_ns = time;
+    event.pid = pid;
+    event.tid = tid;
+    return event;
+  }
+  std::map<int64_t, Process> rows() {
+    table_.write_changes();
+    out_.flush();
+    seen_ = sink_.collected();
+    std::map<int64_t, Process> by_pid;
+    for (const Process& row : seen_->rows.of<Process>()) by_pid[row.pid] = row;
+    return by_pid;
+  }
+  std::string text(StringId id) { return std::string(seen_->text(id)); }
+
+  MemorySink sink_;
+  RecordStream out_{sink_};
+  ProcessTable table_{out_, 100, 10};
+  std::unique_ptr<Collected> seen_;
+};
+
+TaskUsage usage(int64_t cpu_ns, int64_t written, int64_t peak) {
+  TaskUsage usage;
+  usage.user_ns = cpu_ns;
+  usage.system_ns = 0;
+  usage.written_chars = written;
+  usage.peak_rss_bytes = peak;
+  return usage;
+}
+
+TEST_F(ProcessTableTest, ThreadsAddUpAndTheLeadersCodeCounts) {
+  fork(20, 100, 101, 100);
+  const TaskUsage worker = usage(7, 1000, 50);
+  const TaskUsage leader = usage(5, 13, 70);
+  exit(30, 100, 101, 0, &worker);
+  exit(40, 100, 100, 7 << 8, &leader);
+  const Process row = rows().at(100);
+  EXPECT_EQ(row.exit_status, 7);
+  EXPECT_EQ(row.user_ns, 12);
+  EXPECT_EQ(row.written_chars, 1013);
+  EXPECT_EQ(row.peak_rss_bytes, 70);
+  EXPECT_EQ(row.end_ns, 40);
+  EXPECT_EQ(text(row.accounting), "exit");
+  EXPECT_EQ(table_.thread_count(), 2);
+  EXPECT_EQ(table_.live_count(), 0);
+  EXPECT_TRUE(table_.exact());
+}
+
+TEST_F(ProcessTableTest, AProcessWhoseLeaderLeavesFirstLivesOn) {
+  fork(20, 100, 101, 100);
+  exit(30, 100, 100, 0, nullptr);
+  EXPECT_EQ(table_.live_count(), 1);
+  exit(40, 100, 101, 0, nullptr);
+  EXPECT_EQ(table_.live_count(), 0);
+  EXPECT_EQ(rows().at(100).end_ns, 40);
+}
+
+TEST_F(ProcessTableTest, TheLastExitMayBeToldBeforeAnothers) {
+  fork(20, 100, 101, 100);
+  const TaskUsage each = usage(5, 10, 70);
+  TaskEvent last = event_of(Kind::kExit, 30, 100, 100);
+  last.ends_process = true;
+  last.usage = &each;
+  table_.on_task(last);
+  EXPECT_EQ(table_.live_count(), 1);
+  exit(31, 100, 101, 0, &each);
+  EXPECT_EQ(table_.live_count(), 0);
+  EXPECT_EQ(rows().at(100).written_chars, 20);
+}
+
+TEST_F(ProcessTableTest, AProcessEndsThoughAThreadsExitWasLost) {
+  fork(20, 100, 101, 100);
+  TaskEvent last = event_of(Kind::kExit, 30, 100, 100);
+  last.ends_process = true;
+  table_.on_task(last);
+  table_.write_changes();
+  table_.write_changes();
+  EXPECT_EQ(table_.live_count(), 0);
+  EXPECT_EQ(rows().at(100).end_ns, 30);
+}
+
+TEST_F(ProcessTableTest, ExecNamesTheProcessAndQuotesItsArguments) {
+  const std::string args("cc1\0-o\0a b.o\0", 13);
+  TaskEvent event = event_of(Kind::kExec, 11, 100, 100);
+  event.name = "cc1";
+  event.exe = "/usr/bin/cc1";
+  event.args = args;
+  table_.on_task(event);
+  const Process row = rows().at(100);
+  EXPECT_EQ(text(row.name), "cc1");
+  EXPECT_EQ(text(row.exe), "/usr/bin/cc1");
+  EXPECT_EQ(text(row.args), "cc1 -o 'a b.o'");
+}
+
+TEST_F(ProcessTableTest, AReusedPidIsANewProcess) {
+  fork(20, 200, 200, 100);
+  exit(30, 200, 200, 0, nullptr);
+  fork(50, 200, 200, 100);
+  exit(60, 200, 200, 1 << 8, nullptr);
+  rows();
+  int seen = 0;
+  for (const Process& row : seen_->rows.of<Process>()) {
+    if (row.pid != 200) continue;
+    ++seen;
+    EXPECT_EQ(row.exit_status, row.start_ns == 20 ? 0 : 1);
+  }
+  EXPECT_EQ(seen, 2);
+  EXPECT_EQ(table_.process_count(), 3);
+}
+
+TEST_F(ProcessTableTest, WhatNobodyMeasuredStaysAbsent) {
+  fork(20, 200, 200, 100);
+  exit(30, 200, 200, std::nullopt, nullptr);
+  const Process row = rows().at(200);
+  EXPECT_FALSE(row.written_chars.has_value());
+  EXPECT_FALSE(row.peak_rss_bytes.has_value());
+  EXPECT_FALSE(row.exit_status.has_value());
+  EXPECT_EQ(text(row.accounting), "polled");
+  EXPECT_FALSE(table_.sum().written_chars.has_value());
+  EXPECT_FALSE(table_.exact());
+}
+
+TEST_F(ProcessTableTest, ADepartureWithoutChildrenIsItsOwnFigures) {
+  Departure gone;
+  gone.pid = 100;
+  gone.is_main = true;
+  gone.status = 9;  // SIGKILL
+  gone.user_ns = 5;
+  gone.system_ns = 6;
+  gone.max_rss_bytes = 4096;
+  gone.io = Departure::Io{1, 2, 3, 4};
+  table_.departed(gone);
+  const Process row = rows().at(100);
+  EXPECT_EQ(row.exit_signal, 9);
+  EXPECT_EQ(row.user_ns, 5);
+  EXPECT_EQ(row.disk_written_bytes, 4);
+  EXPECT_EQ(text(row.accounting), "wait");
+}
+
+TEST_F(ProcessTableTest, CpuTimeToldAtExitIsSplitAsItWasSeen) {
+  TaskUsage look;
+  look.user_ns = 30;
+  look.system_ns = 10;
+  table_.polled(100, look);
+  TaskUsage end;
+  end.cpu_ns = 80;
+  exit(50, 100, 100, 0, &end);
+  const Process row = rows().at(100);
+  EXPECT_EQ(row.user_ns, 60);
+  EXPECT_EQ(row.system_ns, 20);
+}
+
+TEST_F(ProcessTableTest, ManyShortChildrenAreForgottenButCounted) {
+  const TaskUsage each = usage(3, 10, 5);
+  for (int64_t pid = 1000; pid < 6000; ++pid) {
+    fork(pid, pid, pid, 100);
+    exit(pid + 1, pid, pid, 0, &each);
+    if (pid % 100 == 0) table_.write_changes();
+  }
+  EXPECT_EQ(rows().size(), 5001U);
+  EXPECT_EQ(table_.process_count(), 5001);
+  EXPECT_EQ(table_.sum().written_chars, 50000);
+  EXPECT_EQ(table_.live(), std::vector<int64_t>{100});
+}
+
+}  // namespace
+}  // namespace fathom

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe against a real process that burns a little, writes known bytes and ends.
+#include "probe/resources/resources_probe.h"
+
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "launch/process_launcher.h"
+#include "probe/resources/cgroup_reader.h"
+#include "support/memory_sink.h"
+#include "support/temp_folder.h"
+
+namespace fathom {
+namespace {
+
+struct Ended {
+  Run run;
+  std::unique_ptr<Collected> rows;
+  ProbeReport report;
+};
+
+Ended record(const std::vector<std::string>& command) {
+  setenv("FATHOM_HOME", FATHOM_BUILD_DIR, 1);
+  MemorySink sink;
+  RecordStream out(sink);
+  LaunchRequest request;
+  request.run_label = "test";
+  request.command = command;
+  auto target = launch_process(request);
+  EXPECT_TRUE(target.ok()) << target.error().message;
+  auto probe = make_resources_probe(ProbeSettings{20 * kNsPerMs});
+  EXPECT_TRUE(probe->start(*target.value(), out).ok());
+  EXPECT_TRUE(target.value()->go().ok());
+  for (bool ended = false; !ended;) {
+    probe->tick(monotonic_ns());
+    for (const Departure& gone : target.value()->departures()) {
+      probe->departed(gone);
+      ended = ended || gone.is_main;
+    }
+  }
+  probe->finish(monotonic_ns());
+  Ended result;
+  probe->total(result.run);
+  result.report = probe->report();
+  target.value()->finish();
+  out.flush();
+  result.rows = sink.collected();
+  return result;
+}
+
+TEST(ResourcesProbe, CountsBytesAndProcessesExactly) {
+  const TempFolder folder;
+  const Ended ended =
+      record({"sh", "-c", "head -c 1234567 /dev/zero > " + folder / "out" + "; exit 3"});
+  EXPECT_EQ(ended.run.written_chars, 1234567);
+  EXPECT_EQ(ended.run.processes, 2);
+  EXPECT_EQ(ended.run.left_running, 0);
+  EXPECT_EQ(ended.report.dropped, 0);
+  bool found = false;
+  for (const Process& process : ended.rows->rows.of<Process>()) {
+    if (!process.exit_status || *process.exit_status != 3) continue;
+    found = true;
+    EXPECT_EQ(ended.rows->text(process.name), "sh");
+    EXPECT_TRUE(process.end_ns.has_value());
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(ResourcesProbe, GaugesOfTheTreeNeverFall) {
+  const Ended ended =
+      record({"sh", "-c", "i=0; while [ $i -lt 40 ]; do i=$((i+1)); /bin/true; done"});
+  std::map<std::string, double> last;
+  int looked = 0;
+  for (const Gauge& gauge : ended.rows->rows.of<Gauge>()) {
+    const std::string name(ended.rows->text(gauge.name));
+    if (ended.rows->text(gauge.scope) != "tree" || !name.ends_with("_total")) continue;
+    EXPECT_GE(gauge.value, last[name]) << name;
+    last[name] = gauge.value;
+    ++looked;
+  }
+  EXPECT_GT(looked, 8);
+}
+
+TEST(CgroupReader, ReadsBothVersions) {
+  const TempFolder folder;
+  const auto put = [&](const std::string& name, const std::string& text) {
+    ASSERT_TRUE(write_file(folder / name, text).ok());
+  };
+  const CgroupPlaces places{folder.path(), {}, {}};
+  auto cgroup = Cgroup::create_in(places, "leaf");
+  ASSERT_TRUE(cgroup.ok());
+  put("leaf/cpu.stat", "usage_usec 30\nuser_usec 20\nsystem_usec 10\nthrottled_usec 4\n");
+  put("leaf/memory.current", "4096\n");
+  put("leaf/memory.peak", "8192\n");
+  put("leaf/memory.events", "low 0\noom 1\noom_kill 2\n");
+  put("leaf/io.stat", "8:0 rbytes=100 wbytes=7 rios=1\n8:16 rbytes=11 wbytes=2\n");
+  put("leaf/io.pressure",
+      "some avg10=0.00 avg60=0.00 avg300=0.00 total=55\nfull avg10=0.00 avg60=0.00 avg300=0.00 "
+      "total=5\n");
+  const CgroupFigures figures = read_cgroup(cgroup.value());
+  EXPECT_EQ(figures.user_ns, 20'000);
+  EXPECT_EQ(figures.throttled_ns, 4'000);
+  EXPECT_EQ(figures.peak_memory_bytes, 8192);
+  EXPECT_EQ(figures.oom_kills, 2);
+  EXPECT_EQ(figures.read_bytes, 111);
+  EXPECT_EQ(figures.written_bytes, 9);
+  EXPECT_EQ(figures.io_pressure_ns, 55'000);
+  EXPECT_FALSE(figures.cpu_pressure_ns.has_value());
+}
+
+}  // namespace
+}  // namespace fathom
