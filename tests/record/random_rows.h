@@ -36,6 +36,7 @@ class RandomRows {
 
   Interner names;
   Rows rows;
+  uint64_t longest_text = 5000;
 
  private:
   uint64_t below(uint64_t limit) { return random_() % limit; }
@@ -83,7 +84,7 @@ class RandomRows {
     if (kind == 0) id = StringId::kNone;
     if (kind == 1) id = names.string(std::string("a\0b", 3));
     if (kind == 2) id = names.string("\xff\xfe\x80 not UTF-8");
-    if (kind == 3) id = names.string(std::string(1 + below(5000), 'x'));
+    if (kind == 3) id = names.string(std::string(1 + below(longest_text), 'x'));
     if (kind > 3) id = names.string(fmt::format("name \"{}\",\n é", below(300)));
   }
   void draw(ThreadId& id) {
