@@ -105,9 +105,8 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
     }
   }
   if (!arguments.has("quiet"))
-    (void)write_all(
-        STDERR_FILENO,
-        fmt::format("  {0} → fathom report {0} · fathom query {0} overview\n", folder));
+    (void)write_all(STDERR_FILENO,
+                    fmt::format("  {0} → fathom report {0} · fathom query {0} overview\n", folder));
 }
 
 int exit_status(const SessionResult& result) {

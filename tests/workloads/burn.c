@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * burn MILLISECONDS: spends that much CPU time in user mode and prints what getrusage(2) says it spent, in
- * nanoseconds. */
+ * burn MILLISECONDS: spends that much CPU time in user mode and prints what getrusage(2) says it
+ * spent, in nanoseconds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ int main(int argc, char** argv) {
   }
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
-  const int64_t us = (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
-                     usage.ru_stime.tv_usec;
+  const int64_t us = (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+                     usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
   printf("%lld\n", (long long)us * 1000);
   return 0;
 }

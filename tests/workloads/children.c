@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * children COUNT PROGRAM [ARGS]: starts the program that many times, one after the other, and waits for each. */
+ * children COUNT PROGRAM [ARGS]: starts the program that many times, one after the other, and waits
+ * for each. */
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>

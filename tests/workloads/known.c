@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * known FOLDER: a program whose every figure is known beforehand. Prints nothing, exits with 7.
- *   memory   123 MiB mapped and touched once by the first process, plus what a small C program needs
- *   writes   47 MiB in odd sizes: 36 by the first process, 1, 3 and 7 by its children, each file synced
- *   tasks    3 children named known-child-1..3 that exit with 11, 12, 13, and 5 threads named known-thread
+ *   memory   123 MiB mapped and touched once by the first process, plus what a small C program
+ * needs writes   47 MiB in odd sizes: 36 by the first process, 1, 3 and 7 by its children, each
+ * file synced tasks    3 children named known-child-1..3 that exit with 11, 12, 13, and 5 threads
+ * named known-thread
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * noise COUNT: starts itself that many times with 3,000 random letters as its argument, one after the other, so
- * that a recording of it grows and does not compress. */
+ * noise COUNT: starts itself that many times with 3,000 random letters as its argument, one after
+ * the other, so that a recording of it grows and does not compress. */
 #include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
       text[i] = letters[state % 64];
     }
     pid_t pid;
-    if (posix_spawn(&pid, argv[0], NULL, NULL, child, environ) != 0 || waitpid(pid, NULL, 0) != pid) return 3;
+    if (posix_spawn(&pid, argv[0], NULL, NULL, child, environ) != 0 || waitpid(pid, NULL, 0) != pid)
+      return 3;
   }
   return 0;
 }
