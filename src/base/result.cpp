@@ -21,6 +21,7 @@ Code code_of(int error_number) {
       return Code::kPermission;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
       return Code::kNoSpace;
     case EEXIST:
     case ENOTEMPTY:

@@ -20,8 +20,9 @@ constexpr size_t kFrameHeaderBytes = 24;
 constexpr uint32_t kMaxPayloadBytes = 16U << 20;
 constexpr uint32_t kMaxRawBytes = 64U << 20;
 constexpr uint32_t kMaxRowsPerTable = 1U << 16;
-constexpr uint32_t kMaxListLength = 1U
-                                    << 20;  // strings, threads, frames, stacks, details of a frame
+constexpr uint32_t kMaxListLength =
+    1U << 20;  // strings, threads, frames, stacks, details and their items
+constexpr uint32_t kMaxBuckets = 4U << 20;  // histogram elements of a table
 constexpr uint32_t kSealFlag = 1;           // the last frame of a journal that was closed in order
 
 struct FrameHeader {

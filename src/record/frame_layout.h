@@ -5,10 +5,16 @@
 
 #include <cstdint>
 
+#include "record/schema.h"
+
 namespace fathom::frame_layout {
 
 constexpr uint32_t kDictionary = 1;
 constexpr uint32_t kFirstTable = 2;  // + table number
+template <class Record>
+constexpr uint32_t table_field() {
+  return kFirstTable + static_cast<uint32_t>(table_number<Record>());
+}
 
 // Within a table: 1 is the row count, columns follow in schema order; a histogram column holds
 // lengths, and its values stand at its number plus this.
@@ -25,12 +31,16 @@ constexpr uint32_t kFrameBuildIds = 6;
 constexpr uint32_t kFrameFiles = 7;
 constexpr uint32_t kFrameLines = 8;
 constexpr uint32_t kFrameKinds = 9;
-constexpr uint32_t kStackParents = 10;
+constexpr uint32_t kStackParents = 10;  // how many elements before it the parent stands; 0: none
 constexpr uint32_t kStackFrames = 11;
 constexpr uint32_t kDetailLengths = 12;
 constexpr uint32_t kDetailKeys = 13;
-constexpr uint32_t kDetailTypes = 14;  // 0 integer, 1 real, 2 string
+constexpr uint32_t kDetailTypes = 14;  // one of those below, the order of DetailValue
 constexpr uint32_t kDetailValues =
     15;  // zigzag integer, reversed bytes of the double, or string id
+
+constexpr uint64_t kDetailInteger = 0;
+constexpr uint64_t kDetailReal = 1;
+constexpr uint64_t kDetailString = 2;
 
 }  // namespace fathom::frame_layout

@@ -35,11 +35,13 @@ class JournalFile {
  private:
   JournalFile(Fd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
   Status reserve(int64_t end);
+  void take_back();
 
   Fd file_;
   std::string path_;
   int64_t size_bytes_ = 0;
   int64_t reserved_bytes_ = 0;  // blocks held ahead of the end; -1: this file system cannot
+  int64_t limit_bytes_ = 0;     // how large a file may become (ulimit -f)
 };
 
 // Whether a recorder still writes the journal at `path`.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 
 #include "record/journal.h"
 
@@ -13,12 +15,20 @@ namespace {
 constexpr int64_t kReserveStep = int64_t{1} << 20;
 constexpr int64_t kKeptForLast = int64_t{64} << 10;
 
+int64_t file_size_limit() {
+  constexpr auto kMost = std::numeric_limits<int64_t>::max();
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur > rlim_t{kMost}) return kMost;
+  return static_cast<int64_t>(limit.rlim_cur);
+}
+
 }  // namespace
 
 Result<JournalFile> JournalFile::create(const std::string& path) {
   TRY_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL));
   flock(file.get(), LOCK_EX | LOCK_NB);  // tells readers that a recorder lives; falls with it
   JournalFile journal(std::move(file), path);
+  journal.limit_bytes_ = file_size_limit();
   std::string header(kJournalMagic);
   header.resize(kJournalHeaderBytes, '\0');
   header[8] = static_cast<char>(kJournalVersion);
@@ -36,6 +46,7 @@ bool journal_in_use(const std::string& path) {
 }
 
 Status JournalFile::reserve(int64_t end) {
+  if (end > limit_bytes_) return errno_error("write " + path_, EFBIG);
   if (reserved_bytes_ < 0 || end <= reserved_bytes_) return {};
   const int64_t wanted = (end / kReserveStep + 1) * kReserveStep;
   if (fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, wanted) == 0) {
@@ -51,12 +62,20 @@ Status JournalFile::append(std::string_view frame, bool last) {
   const auto size = static_cast<int64_t>(frame.size());
   if (!last) TRY(reserve(size_bytes_ + size + kKeptForLast));
   if (auto written = write_all(file_.get(), frame); !written.ok()) {
-    (void)!ftruncate(file_.get(), size_bytes_);
-    lseek(file_.get(), size_bytes_, SEEK_SET);
+    take_back();
     return std::move(written).error().within(path_);
   }
   size_bytes_ += size;
   return {};
+}
+
+// Cuts off half a frame. That gives up the reserve too, which is asked for again.
+void JournalFile::take_back() {
+  (void)!ftruncate(file_.get(), size_bytes_);
+  lseek(file_.get(), size_bytes_, SEEK_SET);
+  if (reserved_bytes_ <= 0) return;
+  reserved_bytes_ = 0;
+  (void)reserve(size_bytes_ + kKeptForLast).ok();
 }
 
 Status JournalFile::sync() {

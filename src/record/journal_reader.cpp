@@ -31,7 +31,9 @@ Result<JournalReader> JournalReader::open(const std::string& path) {
     return Error{Code::kCorrupt, path + " is not a journal",
                  "import other formats with: fathom import FILE"};
   }
-  if (header.size() == kJournalHeaderBytes && header[8] != static_cast<char>(kJournalVersion)) {
+  constexpr std::string_view kVersion("\1\0\0\0", 4);
+  static_assert(kJournalVersion == 1);
+  if (header.size() == kJournalHeaderBytes && header.substr(8, 4) != kVersion) {
     return Error{Code::kUnsupported, path + " was written by a newer fathom",
                  "upgrade fathom to read it"};
   }
@@ -64,9 +66,11 @@ Status JournalReader::scan() {
 Result<JournalReader::Entry> JournalReader::check(int64_t offset) const {
   TRY_ASSIGN(const std::string header_bytes, read_bytes(offset, kFrameHeaderBytes));
   TRY_ASSIGN(const FrameHeader header, parse_frame_header(header_bytes));
-  TRY_ASSIGN(const std::string payload,
-             read_bytes(offset + static_cast<int64_t>(kFrameHeaderBytes), header.payload_bytes));
-  if (payload.size() != header.payload_bytes) return Error{Code::kCorrupt, "the frame is cut"};
+  const int64_t start = offset + static_cast<int64_t>(kFrameHeaderBytes);
+  const Error cut{Code::kCorrupt, "the frame is cut"};
+  if (start + header.payload_bytes > health_.file_bytes) return cut;  // before reading all of it
+  TRY_ASSIGN(const std::string payload, read_bytes(start, header.payload_bytes));
+  if (payload.size() != header.payload_bytes) return cut;
   const uint32_t crc = crc32c(payload, crc32c(std::string_view(header_bytes).substr(0, 20)));
   if (crc != header.crc) return Error{Code::kCorrupt, "the checksum differs"};
   return Entry{offset, header};

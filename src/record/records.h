@@ -19,6 +19,7 @@ using Maybe = std::optional<int64_t>;
 struct Histogram {
   uint32_t offset = 0;
   uint32_t length = 0;
+  bool operator==(const Histogram&) const = default;
 };
 
 struct Run {

@@ -25,7 +25,18 @@ struct Field {
   const char* unit;
   const char* help;
   Coding coding = Coding::kPlain;
+  // An earlier column that mostly has the same value: stored as the difference to it in rows that
+  // know both.
+  Member Record::*base = nullptr;
 };
+// Clang 14 cannot find this out for an aggregate.
+template <class Record, class Member>
+Field(const char*, Member Record::*, const char*, const char*) -> Field<Record, Member>;
+template <class Record, class Member>
+Field(const char*, Member Record::*, const char*, const char*, Coding) -> Field<Record, Member>;
+template <class Record, class Member>
+Field(const char*, Member Record::*, const char*, const char*, Coding, Member Record::*)
+    -> Field<Record, Member>;
 
 template <class Record>
 struct TableOf;
@@ -177,7 +188,8 @@ template <> struct TableOf<Counter> {
       Field{"file", &Counter::file, "", "file, socket or pipe"},
       Field{"count", &Counter::count, "count", "calls that began in the slice"},
       Field{"time_ns", &Counter::time_ns, "ns", "time in them, calls inside included"},
-      Field{"self_time_ns", &Counter::self_time_ns, "ns", "time in them, probed calls inside not"},
+      Field{"self_time_ns", &Counter::self_time_ns, "ns", "time in them, probed calls inside not",
+            Coding::kPlain, &Counter::time_ns},
       Field{"bytes", &Counter::bytes, "bytes", "bytes moved"},
       Field{"errors", &Counter::errors, "count", "calls that failed"},
       Field{"latency", &Counter::latency, "count per log2 ns", "histogram: element i counts [2^i, 2^(i+1)) ns"},
@@ -196,7 +208,8 @@ template <> struct TableOf<Span> {
       Field{"name", &Span::name, "", "function"},
       Field{"bytes", &Span::bytes, "bytes", "bytes moved"},
       Field{"file", &Span::file, "", "file, socket or pipe"},
-      Field{"result", &Span::result, "", "what it returned; negative: the error number"},
+      Field{"result", &Span::result, "", "what it returned; negative: the error number",
+            Coding::kPlain, &Span::bytes},
       Field{"stack", &Span::stack, "", "stack; see stacks"},
       Field{"correlation", &Span::correlation, "", "joins a host call and its device work"},
       Field{"detail", &Span::detail, "", "more, as JSON"},

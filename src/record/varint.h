@@ -27,6 +27,10 @@ inline char* put_varint(char* at, uint64_t value) {
 
 // Reads one value; nullptr if it does not end before `end` or is longer than allowed.
 inline const char* get_varint(const char* at, const char* end, uint64_t* value) {
+  if (at < end && *at >= 0) {
+    *value = static_cast<uint64_t>(*at);
+    return at + 1;
+  }
   uint64_t result = 0;
   for (int shift = 0; at < end && shift < 70; shift += 7) {
     const auto byte = static_cast<unsigned char>(*at++);

@@ -36,9 +36,10 @@ class FileSink final : public Sink {
   void write(std::string frame, int64_t records) override {
     {
       const std::lock_guard lock(mutex_);
-      if (queued_bytes_ + frame.size() > kQueueBytes) {
-        lose(records, Error{Code::kIo, "the disk is too slow for the journal"});
-        return;
+      if (stopping_) return lose(records, Error{Code::kInternal, "the journal is closed"});
+      // An empty queue takes a frame of any size: the largest is larger than the limit.
+      if (!queue_.empty() && queued_bytes_ + frame.size() > kQueueBytes) {
+        return lose(records, Error{Code::kIo, "the disk is too slow for the journal"});
       }
       queued_bytes_ += frame.size();
       queue_.push_back({std::move(frame), records, false});

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sink/record_stream.h"
 
+#include <algorithm>
+
 namespace fathom {
 namespace {
 
-// Cuts every list in two. A single record that does not fit is given up by the caller.
+// The first half of the records, table by table, and the rest.
 std::pair<Rows, Rows> halves(const Rows& rows) {
   std::pair<Rows, Rows> parts;
   parts.first.buckets = rows.buckets;
   parts.second.buckets = rows.buckets;
+  size_t left = rows.count() / 2;
   for_each_table([&]<class Record>() {
     const std::vector<Record>& list = rows.of<Record>();
-    const auto middle = list.begin() + static_cast<ptrdiff_t>((list.size() + 1) / 2);
+    const size_t taken = std::min(left, list.size());
+    const auto middle = list.begin() + static_cast<ptrdiff_t>(taken);
     parts.first.of<Record>().assign(list.begin(), middle);
     parts.second.of<Record>().assign(middle, list.end());
+    left -= taken;
   });
   return parts;
 }
@@ -35,11 +40,11 @@ void RecordStream::send(const Rows& rows) {
     sink_.write(std::move(frame).value(), count);
     return;
   }
-  const auto [first, second] = halves(rows);
-  if (second.count() == 0) {  // cannot be cut further
-    too_large_ += count;
+  if (count == 1) {
+    ++too_large_;
     return;
   }
+  const auto [first, second] = halves(rows);
   send(first);
   send(second);
 }
@@ -54,6 +59,9 @@ void RecordStream::flush() {
 SinkReport RecordStream::report() const {
   SinkReport report = sink_.report();
   report.dropped_records += too_large_;
+  if (too_large_ > 0 && !report.error) {
+    report.error = Error{Code::kInvalid, "a record is too large for the journal"};
+  }
   return report;
 }
 

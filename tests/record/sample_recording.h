@@ -58,9 +58,9 @@ inline void write_journal(const std::string& folder, const Interner& names,
 }
 
 // A record as text without any id in it.
-class RowText {
+class RowLine {
  public:
-  RowText(const Dictionary& dictionary, const Rows& rows)
+  RowLine(const Dictionary& dictionary, const Rows& rows)
       : dictionary_(dictionary), rows_(rows), hashes_(dictionary.stack_hashes()) {}
 
   template <class Record>
@@ -107,7 +107,7 @@ inline std::vector<std::string> all_rows(const Recording& recording) {
   const auto collected = collect(recording, kAllTables);
   EXPECT_TRUE(collected.ok()) << collected.error().message;
   if (!collected.ok()) return lines;
-  RowText text(collected.value()->names.dictionary(), collected.value()->rows);
+  RowLine text(collected.value()->names.dictionary(), collected.value()->rows);
   for_each_table([&]<class Record>() {
     for (const Record& record : collected.value()->rows.template of<Record>())
       lines.push_back(text.of(record));
