@@ -209,9 +209,9 @@ TEST_F(Launched, OrphansAreReapedWithTheirFigures) {
 
 TEST_F(Launched, SignalsGoToTheGroup) {
   start(
+      "trap 'touch parent' USR1; "
       "sh -c 'trap \"touch child; exit 0\" USR1; touch ready; while :; do sleep 0.01; done' & "
-      "trap 'touch parent' USR1; while ! test -e child || ! test -e parent; do sleep 0.01; done; "
-      "exit 5");
+      "while ! test -e child || ! test -e parent; do sleep 0.01; done; exit 5");
   ASSERT_TRUE(appears("ready"));
   target_->signal(SIGUSR1);
   EXPECT_EQ(WEXITSTATUS(main_departure().status), 5);
