@@ -197,7 +197,7 @@ class Session {
     if (WIFEXITED(status_)) run_.exit_status = WEXITSTATUS(status_);
     if (WIFSIGNALED(status_)) run_.exit_signal = WTERMSIG(status_);
     run_.end_reason = out_.string(reason_text(reason_));
-    out_.flush();  // what follows is the last frame, for which sinks keep room
+    out_.settle();  // sinks keep room for what follows, the last frame; it says what was lost
     int64_t buffer_bytes = 0;
     for (const Attached& attached : probes_) {
       attached.probe->total(run_);

@@ -58,6 +58,11 @@ class FileSink final : public Sink {
     return closed_;
   }
 
+  void settle() override {
+    std::unique_lock lock(mutex_);
+    settled_.wait(lock, [this] { return queued_bytes_ == 0; });
+  }
+
   [[nodiscard]] SinkReport report() const override {
     const std::lock_guard lock(mutex_);
     return report_;
@@ -120,6 +125,7 @@ class FileSink final : public Sink {
       const std::lock_guard lock(mutex_);
       queued_bytes_ -= item.frame.size();
       report_.bytes = journal_.size_bytes();
+      if (queued_bytes_ == 0) settled_.notify_all();
     }
     return !items.empty();
   }
@@ -132,7 +138,7 @@ class FileSink final : public Sink {
 
   JournalFile journal_;  // the thread's until it has ended
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable wake_, settled_;
   std::deque<Item> queue_;
   size_t queued_bytes_ = 0;
   bool stopping_ = false;

@@ -56,6 +56,11 @@ void RecordStream::flush() {
   rows_.clear();
 }
 
+void RecordStream::settle() {
+  flush();
+  sink_.settle();
+}
+
 SinkReport RecordStream::report() const {
   SinkReport report = sink_.report();
   report.dropped_records += too_large_;

@@ -28,6 +28,8 @@ class RecordStream {
   Histogram histogram(std::span<const int64_t> values);
 
   void flush();
+  // The same, and waits until the sink has written or lost everything: report() is then whole.
+  void settle();
   // Ends the stream: what is pending, in one frame with the seal. Sinks keep room for it, so flush
   // before what should survive a full disk.
   Status close();

@@ -23,6 +23,8 @@ class Sink {
  public:
   virtual ~Sink() = default;
   virtual void write(std::string frame, int64_t records) = 0;
+  // Waits until everything given so far is written or lost: report() is then whole.
+  virtual void settle() {}
   // The last frame; returns once everything is as durable as this sink can make it.
   virtual Status close(std::string last_frame) = 0;
   [[nodiscard]] virtual SinkReport report() const = 0;
