@@ -43,6 +43,7 @@ class Zipf {
  public:
   explicit Zipf(int n) {
     std::vector<double> weights;
+    weights.reserve(static_cast<size_t>(n));
     for (int i = 0; i < n; ++i) weights.push_back(1.0 / (i + 1));
     draw_ = std::discrete_distribution<size_t>(weights.begin(), weights.end());
   }

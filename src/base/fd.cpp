@@ -28,6 +28,12 @@ Result<std::pair<Fd, Fd>> make_pipe() {
   return std::pair{Fd(ends[0]), Fd(ends[1])};
 }
 
+void fill_standard_fds() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", O_RDWR);  // takes the lowest that is free
+  }
+}
+
 Status write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());

@@ -37,6 +37,9 @@ class Fd {
 
 Result<Fd> open_file(const std::string& path, int flags, unsigned mode = 0644);
 Result<std::pair<Fd, Fd>> make_pipe();
+// Opens /dev/null for each of stdin, stdout and stderr that is closed, so that no file of ours
+// takes its place and what is said there ends in it.
+void fill_standard_fds();
 
 // All bytes or an error; EINTR and short writes are retried.
 Status write_all(int fd, std::string_view bytes);

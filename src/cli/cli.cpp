@@ -43,6 +43,7 @@ Status print_out(std::string_view text) {
 }
 
 int run_command_line(CommandTable commands, int argc, const char* const* argv) {
+  fill_standard_fds();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   auto arguments = parse_command_line(commands, words);
   if (!arguments.ok()) {

@@ -4,12 +4,14 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "record/pack.h"
+#include "record/recording.h"
 
 namespace fathom {
 namespace {
 
 Result<int> run_pack(const Arguments& arguments) {
-  const std::string folder = arguments.positional(0);
+  TRY_ASSIGN(const Recording recording, Recording::open(arguments.positional(0)));
+  const std::string folder = recording.path();
   const std::string file = arguments.has("output") ? arguments.text("output") : packed_name(folder);
   TRY(pack_recording(folder, file, arguments.has("force") ? Overwrite::kYes : Overwrite::kNo));
   TRY(print_out(file + "\n"));

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/text_style.h"
 #include "cli/cli.h"
@@ -104,7 +105,8 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
     }
   }
   if (!arguments.has("quiet"))
-    fmt::print(stderr, "  {0} → fathom report {0} · fathom query {0} overview\n", folder);
+    (void)write_all(STDERR_FILENO,
+                    fmt::format("  {0} → fathom report {0} · fathom query {0} overview\n", folder));
 }
 
 int exit_status(const SessionResult& result) {
@@ -139,6 +141,9 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
     log_failure(result.error());
     return status_for(result.error());
   }
+  const bool echoed = WIFSIGNALED(result.value().status) &&
+                      WTERMSIG(result.value().status) == SIGINT && isatty(STDERR_FILENO) != 0;
+  if (echoed) fmt::print(stderr, "\n");  // the terminal shows "^C" where the cursor is
   const SinkReport& report = result.value().sink;
   if (report.error) {
     log_error("{} records could not be written: {}", report.dropped_records, report.error->message);
@@ -174,7 +179,7 @@ constexpr Flag kFlags[] = {
      .letter = 'i',
      .value = "TIME",
      .help = "time between two looks at resources",
-     .fallback = "100ms"},
+     .fallback = "200ms"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

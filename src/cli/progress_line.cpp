@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "base/text_style.h"
 
 namespace fathom {
 namespace {
@@ -42,10 +43,12 @@ std::string progress_text(const Progress& progress) {
     if (figures.peak_memory_bytes > figures.memory_bytes)
       text += " (peak " + format_bytes(figures.peak_memory_bytes) + ")";
   }
-  if (figures.read_bytes_per_s >= 0)
+  if (figures.read_bytes_per_s >= 1) {
     text += " · read " + format_bytes(figures.read_bytes_per_s) + "/s";
-  if (figures.written_bytes_per_s >= 0)
+  }
+  if (figures.written_bytes_per_s >= 1) {
     text += " · write " + format_bytes(figures.written_bytes_per_s) + "/s";
+  }
   if (figures.processes >= 0)
     text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
   return text + fmt::format(" · {} records, {} dropped", format_count(progress.records),
@@ -82,11 +85,13 @@ void ProgressLine::draw(const std::string& text) {
                     "8\x1b[1A",
                     rows_ - 1));
   }
+  const std::string line =
+      styled(Style::kFaint, fit("  " + text, size.ws_col), colours_wanted(STDERR_FILENO));
   emit(
       fmt::format("\x1b"
-                  "7\x1b[{};1H\x1b[2K\x1b[2m{}\x1b[0m\x1b"
+                  "7\x1b[{};1H\x1b[2K{}\x1b"
                   "8",
-                  rows_, fit("  " + text, size.ws_col)));
+                  rows_, line));
 }
 
 void ProgressLine::clear() {

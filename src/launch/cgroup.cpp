@@ -14,6 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kMostAttempts = 100;
+constexpr useconds_t kPatienceUs = 2000;
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
@@ -37,6 +40,7 @@ std::string folder_in(std::string_view mount, std::string_view root, std::string
   if (root != "/") {
     if (!path.starts_with(root)) return {};
     path.remove_prefix(root.size());
+    if (!path.empty() && path[0] != '/') return {};  // a namesake: /a/bc is not below /a/b
   }
   while (path.ends_with('/')) path.remove_suffix(1);
   return std::string(mount) + std::string(path);
@@ -159,8 +163,9 @@ std::vector<std::string> leftover_cgroups() {
 
 Status remove_cgroup(const std::string& folder) {
   const std::string parent = fs::path(folder).parent_path();
-  for (int attempt = 0; attempt < 5 && rmdir(folder.c_str()) != 0; ++attempt) {
+  for (int attempt = 0; attempt < kMostAttempts && rmdir(folder.c_str()) != 0; ++attempt) {
     if (errno == ENOENT) return {};
+    if (attempt > 1) usleep(kPatienceUs);  // one that is dying cannot be moved and is gone soon
     TRY_ASSIGN(const std::string pids, read_file(folder + "/cgroup.procs"));
     for (const std::string_view pid : split(pids, '\n'))
       (void)write_file(parent + "/cgroup.procs", pid);

@@ -158,7 +158,12 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   if (request.command.empty() || request.command[0].empty()) {
     return Error{Code::kInvalid, "no command to run", "fathom run -- COMMAND [ARGS]"};
   }
-  TRY_ASSIGN(std::string spawner, find_installed("lib/fathom-spawn"));
+  auto spawner_file = find_installed("lib/fathom-spawn");
+  if (!spawner_file.ok()) {
+    spawner_file.error().code = Code::kUnsupported;  // not found is what the command may be
+    return spawner_file.error();
+  }
+  const std::string& spawner = spawner_file.value();
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return errno_error("socketpair");
@@ -183,7 +188,11 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   int error = 0;
   auto target = std::make_unique<ProcessTarget>(std::move(ours), pid, request.command[0]);
   if (read(failure.first.get(), &error, sizeof error) == sizeof error) {
-    if (!request.cwd.empty()) return errno_error("change to " + request.cwd, error);
+    if (!request.cwd.empty()) {
+      Error failed = errno_error("change to " + request.cwd, error);
+      failed.code = Code::kInvalid;  // the command itself was found
+      return failed;
+    }
     return errno_error("start " + spawner, error);
   }
   TRY(target->wait_ready(request.run_label));

@@ -24,7 +24,7 @@ Result<const ProbeInfo*> find_probe(std::string_view name) {
     if (name == probe.name) return &probe;
     names.emplace_back(probe.name);
   }
-  Error error{Code::kNotFound, "no probe is named " + std::string(name),
+  Error error{Code::kInvalid, "no probe is named " + std::string(name),
               "fathom doctor lists the probes"};
   if (const auto near = closest_match(name, names))
     error.hint = "did you mean " + std::string(*near) + "?";

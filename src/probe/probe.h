@@ -74,7 +74,7 @@ struct ProbeInfo {
 
 // The table of probes: one line each in all_probes.cpp.
 std::span<const ProbeInfo> all_probes();
-// By name; kNotFound with a suggestion.
+// By name; kInvalid with a suggestion.
 Result<const ProbeInfo*> find_probe(std::string_view name);
 
 }  // namespace fathom

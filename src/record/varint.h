@@ -28,7 +28,7 @@ inline char* put_varint(char* at, uint64_t value) {
 // Reads one value; nullptr if it does not end before `end` or is longer than allowed.
 inline const char* get_varint(const char* at, const char* end, uint64_t* value) {
   if (at < end && *at >= 0) {
-    *value = static_cast<uint64_t>(*at);
+    *value = static_cast<unsigned char>(*at);
     return at + 1;
   }
   uint64_t result = 0;

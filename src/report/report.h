@@ -28,7 +28,7 @@ struct ReportInfo {
 
 // The table of reports: one line each in all_reports.cpp. The first is the default.
 std::span<const ReportInfo> all_reports();
-// By name; kNotFound with a suggestion.
+// By name; kInvalid with a suggestion.
 Result<const ReportInfo*> find_report(std::string_view name);
 
 // Writes and checks: a full disk or closed pipe is an error.

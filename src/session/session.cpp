@@ -21,7 +21,7 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kFlushEvery = 500 * kNsPerMs;
+constexpr int64_t kFlushEvery = kNsPerSecond;
 constexpr int64_t kProgressEvery = kNsPerSecond;
 
 const char* reason_text(EndReason reason) {
@@ -118,7 +118,8 @@ class Session {
       const EventLoop::Event event = loop.wait(next_deadline(ending));
       const int64_t now_ns = monotonic_ns();
       if (event.signal != 0) ending.forward(event.signal, now_ns);
-      take_departures();
+      if (event.ready) take_departures();
+      ended_ = main_ended_ && !(options_.wait_all && others_left());
       if (event.tick && !ended_) tick(now_ns);
       if (!ended_) check_limits(now_ns, ending);
     }
@@ -137,7 +138,6 @@ class Session {
         main_ended_ = true;
       }
     }
-    ended_ = main_ended_ && !(options_.wait_all && others_left());
   }
 
   // Whether the probes still see processes of the tree.
@@ -197,6 +197,7 @@ class Session {
     if (WIFEXITED(status_)) run_.exit_status = WEXITSTATUS(status_);
     if (WIFSIGNALED(status_)) run_.exit_signal = WTERMSIG(status_);
     run_.end_reason = out_.string(reason_text(reason_));
+    out_.flush();  // what follows is the last frame, for which sinks keep room
     int64_t buffer_bytes = 0;
     for (const Attached& attached : probes_) {
       attached.probe->total(run_);

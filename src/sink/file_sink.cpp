@@ -15,7 +15,8 @@ namespace fathom {
 namespace {
 
 constexpr size_t kQueueBytes = size_t{16} << 20;
-constexpr auto kSyncEvery = std::chrono::seconds(1);
+// A little less than the session's second between frames, so that each is synced as it comes.
+constexpr auto kSyncEvery = std::chrono::milliseconds(900);
 
 class FileSink final : public Sink {
  public:

@@ -66,8 +66,11 @@ SinkReport RecordStream::report() const {
 }
 
 Status RecordStream::close() {
-  flush();
-  auto last = encoder_.encode(names_.dictionary(), Rows{}, kSealFlag);
+  auto last = encoder_.encode(names_.dictionary(), rows_, kSealFlag);
+  if (!last.ok()) {  // too much for one frame
+    flush();
+    last = encoder_.encode(names_.dictionary(), Rows{}, kSealFlag);
+  }
   CHECK(last.ok());
   return sink_.close(std::move(last).value());
 }

@@ -28,7 +28,8 @@ class RecordStream {
   Histogram histogram(std::span<const int64_t> values);
 
   void flush();
-  // Ends the stream: what is pending and the seal.
+  // Ends the stream: what is pending, in one frame with the seal. Sinks keep room for it, so flush
+  // before what should survive a full disk.
   Status close();
 
   [[nodiscard]] int64_t records() const { return records_ + pending_; }

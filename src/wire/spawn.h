@@ -17,8 +17,8 @@ enum fathom_spawn_kind {
   FATHOM_SPAWN_EXITED = 4,  /* the child, or an orphan of its tree, has ended and was reaped */
 };
 
-/* rusage of wait4(2): the process and all its waited-for descendants. io: the same, from
- * /proc/PID/io. */
+/* rusage of wait4(2): the process and all its waited-for descendants. io: the same,
+ * what /proc/self/io of the spawner grew by. */
 struct fathom_spawn_message {
   uint32_t kind;
   int32_t pid;

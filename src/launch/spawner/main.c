@@ -88,32 +88,43 @@ static void run_child(char** command, const sigset_t* mask, int gate, int failur
 
 /* ---- the dead ---- */
 
+struct io_figures {
+  int64_t read_chars, written_chars, disk_read_bytes, disk_written_bytes, cancelled_write_bytes;
+};
+
 static int64_t field_of(const char* text, const char* name) {
   const char* at = strstr(text, name);
   return at ? strtoll(at + strlen(name), NULL, 10) : 0;
 }
 
-static void read_io(pid_t pid, struct fathom_spawn_message* message) {
-  char path[32] = "/proc/";
-  char digits[12];
-  int length = 0;
-  for (int value = pid; value > 0; value /= 10) digits[length++] = (char)('0' + value % 10);
-  char* at = path + 6;
-  while (length > 0) *at++ = digits[--length];
-  memcpy(at, "/io", 4);
+/* Our own figures: children that were waited for are in them. Returns how many bytes were read,
+ * which the next reading counts as ours. */
+static ssize_t read_own_io(struct io_figures* io) {
   char text[512];
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
+  const int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
   const ssize_t size = read(fd, text, sizeof text - 1);
   close(fd);
-  if (size <= 0) return;
+  if (size <= 0) return -1;
   text[size] = '\0';
+  io->read_chars = field_of(text, "rchar: ");
+  io->written_chars = field_of(text, "wchar: ");
+  io->disk_read_bytes = field_of(text, "\nread_bytes: ");
+  io->disk_written_bytes = field_of(text, "\nwrite_bytes: ");
+  io->cancelled_write_bytes = field_of(text, "cancelled_write_bytes: ");
+  return size;
+}
+
+/* What a child brought us by being waited for. Its own /proc/PID/io would say the same, but that of
+ * a zombie may be read by root alone. */
+static void set_io(struct fathom_spawn_message* message, const struct io_figures* before,
+                   const struct io_figures* after, ssize_t read_between) {
   message->has_io = 1;
-  message->read_chars = field_of(text, "rchar: ");
-  message->written_chars = field_of(text, "wchar: ");
-  message->disk_read_bytes = field_of(text, "\nread_bytes: ");
-  message->disk_written_bytes = field_of(text, "\nwrite_bytes: ");
-  message->cancelled_write_bytes = field_of(text, "cancelled_write_bytes: ");
+  message->read_chars = after->read_chars - before->read_chars - read_between;
+  message->written_chars = after->written_chars - before->written_chars;
+  message->disk_read_bytes = after->disk_read_bytes - before->disk_read_bytes;
+  message->disk_written_bytes = after->disk_written_bytes - before->disk_written_bytes;
+  message->cancelled_write_bytes = after->cancelled_write_bytes - before->cancelled_write_bytes;
 }
 
 static int64_t ns_of(struct timeval time) {
@@ -122,10 +133,12 @@ static int64_t ns_of(struct timeval time) {
 
 static void bury(pid_t pid) {
   struct fathom_spawn_message message = {.kind = FATHOM_SPAWN_EXITED, .pid = pid};
-  read_io(pid, &message); /* while it is still a zombie */
+  struct io_figures before, after;
+  const ssize_t read_before = read_own_io(&before);
   struct rusage usage;
   int status = 0;
   if (wait4(pid, &status, 0, &usage) != pid) return;
+  if (read_before >= 0 && read_own_io(&after) >= 0) set_io(&message, &before, &after, read_before);
   message.status = status;
   message.user_ns = ns_of(usage.ru_utime);
   message.system_ns = ns_of(usage.ru_stime);

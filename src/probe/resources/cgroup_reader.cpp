@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/fd.h"
 #include "base/proc_system.h"
 
 namespace fathom {
@@ -18,11 +17,6 @@ Maybe number_of(std::string_view text) {
   if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
     return std::nullopt;
   return value;
-}
-
-Maybe read_number(const std::string& path) {
-  const auto text = read_file(path);
-  return text.ok() ? number_of(text.value()) : std::nullopt;
 }
 
 // The number after `name` and a blank or '=' in a text of such pairs, at the start of a line or
@@ -53,52 +47,66 @@ Maybe sum_of(std::string_view text, std::string_view name) {
   return sum;
 }
 
-Maybe stalled_ns(const std::string& path) {
-  const auto text = read_file(path);
-  if (!text.ok()) return std::nullopt;
-  const auto pressure = parse_pressure(text.value());
+Maybe stalled_ns(const RereadFile& file) {
+  const auto pressure = parse_pressure(file.read());
   return pressure.ok() ? Maybe(pressure.value().some_ns) : std::nullopt;
 }
 
-void read_unified(const std::string& folder, CgroupFigures& figures) {
-  if (const auto cpu = read_file(folder + "/cpu.stat"); cpu.ok()) {
-    figures.usage_ns = times(find_number(cpu.value(), "usage_usec"), kNsPerUs);
-    figures.user_ns = times(find_number(cpu.value(), "user_usec"), kNsPerUs);
-    figures.system_ns = times(find_number(cpu.value(), "system_usec"), kNsPerUs);
-    figures.throttled_ns = times(find_number(cpu.value(), "throttled_usec"), kNsPerUs);
+// The file in the unified tree if it is there, else the one in a version-1 tree.
+RereadFile either(const std::string& unified, const char* name, const std::string& v1,
+                  const char* name_v1) {
+  if (!unified.empty()) {
+    if (RereadFile file(unified + name); file.valid()) return file;
   }
-  figures.memory_bytes = read_number(folder + "/memory.current");
-  figures.peak_memory_bytes = read_number(folder + "/memory.peak");
-  figures.pids = read_number(folder + "/pids.current");
-  if (const auto events = read_file(folder + "/memory.events"); events.ok()) {
-    figures.oom_kills = find_number(events.value(), "oom_kill");
-  }
-  if (const auto io = read_file(folder + "/io.stat"); io.ok()) {
-    figures.read_bytes = sum_of(io.value(), "rbytes");
-    figures.written_bytes = sum_of(io.value(), "wbytes");
-  }
-  figures.cpu_pressure_ns = stalled_ns(folder + "/cpu.pressure");
-  figures.io_pressure_ns = stalled_ns(folder + "/io.pressure");
-  figures.memory_pressure_ns = stalled_ns(folder + "/memory.pressure");
+  return v1.empty() ? RereadFile() : RereadFile(v1 + name_v1);
+}
+
+RereadFile in(const std::string& folder, const char* name) {
+  return folder.empty() ? RereadFile() : RereadFile(folder + name);
 }
 
 }  // namespace
 
-CgroupFigures read_cgroup(const Cgroup& cgroup) {
+CgroupReader::CgroupReader(const Cgroup& cgroup)
+    : cpu_stat_(in(cgroup.unified(), "/cpu.stat")),
+      memory_(
+          either(cgroup.unified(), "/memory.current", cgroup.memory(), "/memory.usage_in_bytes")),
+      peak_(
+          either(cgroup.unified(), "/memory.peak", cgroup.memory(), "/memory.max_usage_in_bytes")),
+      events_(either(cgroup.unified(), "/memory.events", cgroup.memory(), "/memory.oom_control")),
+      io_stat_(in(cgroup.unified(), "/io.stat")),
+      pids_(in(cgroup.unified(), "/pids.current")),
+      cpu_pressure_(in(cgroup.unified(), "/cpu.pressure")),
+      io_pressure_(in(cgroup.unified(), "/io.pressure")),
+      memory_pressure_(in(cgroup.unified(), "/memory.pressure")) {
+  if (cpu_stat_.valid()) return;
+  usage_v1_ = in(cgroup.cpuacct(), "/cpuacct.usage");
+  user_v1_ = in(cgroup.cpuacct(), "/cpuacct.usage_user");
+  system_v1_ = in(cgroup.cpuacct(), "/cpuacct.usage_sys");
+}
+
+CgroupFigures CgroupReader::read() const {
   CgroupFigures figures;
-  if (!cgroup.unified().empty()) read_unified(cgroup.unified(), figures);
-  if (!cgroup.memory().empty() && !figures.memory_bytes) {
-    figures.memory_bytes = read_number(cgroup.memory() + "/memory.usage_in_bytes");
-    figures.peak_memory_bytes = read_number(cgroup.memory() + "/memory.max_usage_in_bytes");
-    if (const auto control = read_file(cgroup.memory() + "/memory.oom_control"); control.ok()) {
-      figures.oom_kills = find_number(control.value(), "oom_kill");
-    }
+  const std::string_view cpu = cpu_stat_.read();
+  figures.usage_ns = times(find_number(cpu, "usage_usec"), kNsPerUs);
+  figures.user_ns = times(find_number(cpu, "user_usec"), kNsPerUs);
+  figures.system_ns = times(find_number(cpu, "system_usec"), kNsPerUs);
+  figures.throttled_ns = times(find_number(cpu, "throttled_usec"), kNsPerUs);
+  if (!cpu_stat_.valid()) {
+    figures.usage_ns = number_of(usage_v1_.read());
+    figures.user_ns = number_of(user_v1_.read());
+    figures.system_ns = number_of(system_v1_.read());
   }
-  if (!cgroup.cpuacct().empty() && !figures.usage_ns) {
-    figures.usage_ns = read_number(cgroup.cpuacct() + "/cpuacct.usage");
-    figures.user_ns = read_number(cgroup.cpuacct() + "/cpuacct.usage_user");
-    figures.system_ns = read_number(cgroup.cpuacct() + "/cpuacct.usage_sys");
-  }
+  figures.memory_bytes = number_of(memory_.read());
+  figures.peak_memory_bytes = number_of(peak_.read());
+  figures.oom_kills = find_number(events_.read(), "oom_kill");
+  figures.pids = number_of(pids_.read());
+  const std::string_view io = io_stat_.read();
+  figures.read_bytes = sum_of(io, "rbytes");
+  figures.written_bytes = sum_of(io, "wbytes");
+  figures.cpu_pressure_ns = stalled_ns(cpu_pressure_);
+  figures.io_pressure_ns = stalled_ns(io_pressure_);
+  figures.memory_pressure_ns = stalled_ns(memory_pressure_);
   return figures;
 }
 

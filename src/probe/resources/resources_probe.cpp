@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -18,7 +19,7 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kSlowEvery = kNsPerSecond;  // host figures and the costlier ones of the tree
+constexpr int64_t kSlowEvery = kNsPerSecond;  // cgroup, host and the costlier figures of the tree
 constexpr int64_t kCostFactor = 300;          // looking takes at most a 300th of the time
 
 class ResourcesProbe final : public Probe {
@@ -31,17 +32,22 @@ class ResourcesProbe final : public Probe {
     TRY(watch_tree());
     const bool told_at_exit = std::string_view(source_->name()) == "bpf";
     poll_ = std::make_unique<TreePoll>(!told_at_exit);
+    if (target.cgroup() != nullptr) cgroup_reader_.emplace(*target.cgroup());
     table_ = std::make_unique<ProcessTable>(out, target.pid(), monotonic_ns());
     look(monotonic_ns(), true);
     return {};
   }
 
   void tick(int64_t now_ns) override {
-    if (now_ns < not_before_ns_) return;
+    if (now_ns < not_before_ns_) {
+      ++left_out_;
+      return source_->drain(*table_);  // its buffers would overflow
+    }
+    const int64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const bool slow = now_ns >= next_slow_ns_;
     if (slow) next_slow_ns_ = now_ns + kSlowEvery;
     look(now_ns, slow);
-    const int64_t cost_ns = monotonic_ns() - now_ns;
+    const int64_t cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
     not_before_ns_ =
         cost_ns * kCostFactor > settings_.interval_ns ? now_ns + cost_ns * kCostFactor : 0;
   }
@@ -62,6 +68,10 @@ class ResourcesProbe final : public Probe {
     report.rung = std::string("tree: ") + source_->name() +
                   ", cgroup: " + (target_->cgroup() != nullptr ? "own" : "none") + ", host: proc";
     report.settings = "interval " + format_duration_ns(settings_.interval_ns);
+    if (left_out_ > 0) {
+      report.settings += fmt::format(", {} of {} looks left out to take less than 1/{} of a core",
+                                     left_out_, left_out_ + looks_, kCostFactor);
+    }
     report.seen = source_->seen() + looks_;
     report.dropped = source_->dropped();
     report.why = why_;
@@ -115,8 +125,8 @@ class ResourcesProbe final : public Probe {
     table_->write_changes();
     note_rates(now_ns, before, tree);
     write_tree(now_ns, tree);
-    if (target_->cgroup() != nullptr) write_cgroup(now_ns);
     if (slow) {
+      if (cgroup_reader_) write_cgroup(now_ns);
       GaugeWriter host(*out_, "host", now_ns);
       write_host_gauges(host);
     }
@@ -160,7 +170,7 @@ class ResourcesProbe final : public Probe {
   }
 
   void write_cgroup(int64_t now_ns) {
-    cgroup_ = read_cgroup(*target_->cgroup());
+    cgroup_ = cgroup_reader_->read();
     GaugeWriter gauges(*out_, "cgroup", now_ns);
     gauges.put("cpu_user_total", "ns", cgroup_.user_ns);
     gauges.put("cpu_system_total", "ns", cgroup_.system_ns);
@@ -182,9 +192,11 @@ class ResourcesProbe final : public Probe {
   std::unique_ptr<TaskSource> source_;
   std::unique_ptr<ProcessTable> table_;
   std::unique_ptr<TreePoll> poll_;
+  std::optional<CgroupReader> cgroup_reader_;
   CgroupFigures cgroup_;
   std::string why_;
-  int64_t looks_ = 0, next_slow_ns_ = 0, not_before_ns_ = 0, last_look_ns_ = 0, peak_rss_bytes_ = 0;
+  int64_t looks_ = 0, left_out_ = 0, next_slow_ns_ = 0, not_before_ns_ = 0, last_look_ns_ = 0,
+          peak_rss_bytes_ = 0;
   double cpu_cores_ = -1, read_per_s_ = -1, written_per_s_ = -1;
 };
 

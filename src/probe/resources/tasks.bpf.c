@@ -63,6 +63,8 @@ struct WireTaskCounts counts;
 const volatile uint32_t cpu_count = 1;
 const volatile uint32_t page_bytes = 4096;
 
+/* Other structs are reached through BPF_CORE_READ only: for a pointer that is followed directly the
+ * verifier searches all type names of the kernel, several ms a start. */
 static __always_inline struct Followed* find(struct task_struct* task) {
   return bpf_task_storage_get(&followed, task, 0, 0);
 }
@@ -91,7 +93,7 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   }
   /* A thread's parent is its process; CLONE_PARENT makes a process a sibling of its maker. */
   int is_thread = child->tgid == parent->tgid;
-  fill(record, kWireFork, child, is_thread ? child->tgid : child->real_parent->tgid);
+  fill(record, kWireFork, child, is_thread ? child->tgid : BPF_CORE_READ(child, real_parent, tgid));
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
   return 0;
 }
@@ -109,9 +111,9 @@ int BPF_PROG(on_exec, struct task_struct* task, int old_tid, struct linux_binprm
   uint32_t args_at = exe_bytes & (2 * kWireExeBytes - 1);
   if (args_at > kWireExeBytes) args_at = kWireExeBytes;
 
-  struct mm_struct* mm = task->mm;
-  uint64_t from = mm->arg_start;
-  uint64_t args_bytes = mm->arg_end - from;
+  struct mm_struct* mm = BPF_CORE_READ(task, mm);
+  uint64_t from = BPF_CORE_READ(mm, arg_start);
+  uint64_t args_bytes = BPF_CORE_READ(mm, arg_end) - from;
   if (args_bytes > kWireArgsBytes - 1) args_bytes = kWireArgsBytes - 1;
   if (bpf_probe_read_user(scratch->text + args_at, args_bytes, (const void*)from) != 0)
     args_bytes = 0;
@@ -128,8 +130,8 @@ SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct* task, const char* name) {
   if (!find(task)) return 0;
   /* exec renames too, in an address space that has no arguments yet: on_exec tells that one. */
-  struct mm_struct* mm = task->mm;
-  if (!mm || mm->arg_end == 0) return 0;
+  struct mm_struct* mm = BPF_CORE_READ(task, mm);
+  if (!mm || BPF_CORE_READ(mm, arg_end) == 0) return 0;
   struct WireTask* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
   if (!record) {
     count_drop();
@@ -172,11 +174,12 @@ static __always_inline int64_t read_part(const int32_t* parts, uint64_t distance
  * stand here as constants: only then is the place of an element taken from the running kernel's
  * BTF. */
 static __always_inline int64_t sum_pages(struct mm_struct* mm) {
-  int64_t sum = mm->rss_stat[kFilePages].count + mm->rss_stat[kAnonPages].count +
-                mm->rss_stat[kShmemPages].count;
-  const int32_t* file = mm->rss_stat[kFilePages].counters;
-  const int32_t* anon = mm->rss_stat[kAnonPages].counters;
-  const int32_t* shmem = mm->rss_stat[kShmemPages].counters;
+  int64_t sum = BPF_CORE_READ(mm, rss_stat[kFilePages].count) +
+                BPF_CORE_READ(mm, rss_stat[kAnonPages].count) +
+                BPF_CORE_READ(mm, rss_stat[kShmemPages].count);
+  const int32_t* file = BPF_CORE_READ(mm, rss_stat[kFilePages].counters);
+  const int32_t* anon = BPF_CORE_READ(mm, rss_stat[kAnonPages].counters);
+  const int32_t* shmem = BPF_CORE_READ(mm, rss_stat[kShmemPages].counters);
   for (uint32_t cpu = 0; cpu < kMostCpus && cpu < cpu_count; ++cpu) {
     uint64_t distance = 0;
     if (!find_distance(cpu, &distance)) continue;
@@ -199,18 +202,20 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct* task) {
   struct Followed* mark = find(task);
   if (!mark) return 0;
-  struct signal_struct* signal = task->signal;
+  struct signal_struct* signal = BPF_CORE_READ(task, signal);
   mark->exit_ns = bpf_ktime_get_ns();
-  mark->exit_code = signal->flags & kSignalGroupExit ? signal->group_exit_code : task->exit_code;
-  mark->ends_process = signal->live.counter == 0;
+  mark->exit_code = BPF_CORE_READ(signal, flags) & kSignalGroupExit
+                        ? BPF_CORE_READ(signal, group_exit_code)
+                        : task->exit_code;
+  mark->ends_process = BPF_CORE_READ(signal, live.counter) == 0;
   if (mark->ends_process) {
     /* maxrss also holds the copy of the parent this process was before its exec: only the last
      * resort. */
-    struct mm_struct* mm = task->mm;
-    int64_t pages = signal->maxrss;
+    struct mm_struct* mm = BPF_CORE_READ(task, mm);
+    int64_t pages = BPF_CORE_READ(signal, maxrss);
     if (mm) {
       int64_t now = resident_pages(mm);
-      int64_t highest = mm->hiwater_rss;
+      int64_t highest = BPF_CORE_READ(mm, hiwater_rss);
       pages = now > highest ? now : highest;
     }
     mark->peak_rss_bytes = (uint64_t)pages * page_bytes;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kPssCostFactor = 1000;  // proportional memory may take a thousandth of the time
 constexpr size_t kMaxThreadsRead = 64;
+constexpr size_t kMaxOpen = 128;
 
 void add_to(Maybe& sum, int64_t more) { sum = sum.value_or(0) + more; }
 
@@ -61,12 +62,23 @@ const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough) {
   return figures_;
 }
 
+// Files of up to kMaxOpen processes stay open; of more, they are opened for each look.
+TreePoll::Seen& TreePoll::seen(int64_t pid, const std::string& folder) {
+  const auto [entry, added] = seen_.try_emplace(pid);
+  if (added && seen_.size() <= kMaxOpen) {
+    entry->second.stat_file = RereadFile(folder + "/stat");
+    entry->second.io_file = RereadFile(folder + "/io");
+  }
+  return entry->second;
+}
+
 void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum) {
   const std::string folder = proc_folder(pid);
-  const auto stat = read_proc_stat(folder);
+  Seen& seen = this->seen(pid, folder);
+  const auto stat =
+      seen.stat_file.valid() ? parse_proc_stat(seen.stat_file.read()) : read_proc_stat(folder);
   if (!stat.ok()) return;
   const ProcStat& now = stat.value();
-  Seen& seen = seen_[pid];
   seen.alive = true;
   seen.ppid = now.ppid;
   sum.rss_bytes += now.rss_bytes;
@@ -81,7 +93,8 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
   own.minor_faults = now.minor_faults;
   own.major_faults = now.major_faults;
   own.peak_rss_bytes = now.rss_bytes;
-  if (const auto io = read_proc_io(folder); io.ok()) {
+  const auto io = seen.io_file.valid() ? parse_proc_io(seen.io_file.read()) : read_proc_io(folder);
+  if (io.ok()) {
     seen.io = io.value();
     add_io(sum, seen.io);
     own.read_chars = std::max<int64_t>(0, seen.io.read_chars - seen.children_io.read_chars);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/proc.h"
+#include "base/reread.h"
 #include "launch/launcher.h"
 #include "probe/resources/process_table.h"
 
@@ -37,9 +38,11 @@ class TreePoll {
  private:
   struct Seen {
     int64_t ppid = 0;
+    RereadFile stat_file, io_file;
     ProcIo io, children_io;
     bool alive = false;
   };
+  Seen& seen(int64_t pid, const std::string& folder);
   void look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum);
   static void look_thoroughly(const std::string& folder, TaskUsage& own, TreeFigures& sum);
   void forget_the_dead();

@@ -98,7 +98,7 @@ TEST(CgroupReader, ReadsBothVersions) {
   put("leaf/io.pressure",
       "some avg10=0.00 avg60=0.00 avg300=0.00 total=55\nfull avg10=0.00 avg60=0.00 avg300=0.00 "
       "total=5\n");
-  const CgroupFigures figures = read_cgroup(cgroup.value());
+  const CgroupFigures figures = CgroupReader(cgroup.value()).read();
   EXPECT_EQ(figures.user_ns, 20'000);
   EXPECT_EQ(figures.throttled_ns, 4'000);
   EXPECT_EQ(figures.peak_memory_bytes, 8192);

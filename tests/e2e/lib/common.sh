@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# For cases: `. $LIB/common.sh`.
+
+# check RUN EXPRESSION...: each is Python over `fathom report RUN --as json` and must be true.
+check() { python3 "$LIB/check.py" "$@"; }
+
+# The command as an ordinary user.
+as_user() {
+  if ((EUID == 0)); then
+    setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
+  else
+    "$@"
+  fi
+}
+
+# A job of a script ignores SIGINT and SIGQUIT; this starts one as a terminal would.
+as_job() { exec env --default-signal=INT,QUIT "$@"; }
+
+# wait_for SECONDS COMMAND...: until it succeeds.
+wait_for() {
+  local end=$((SECONDS + $1 + 1))
+  shift
+  until "$@"; do
+    ((SECONDS < end)) || { echo "waited in vain for: $*" >&2; return 1; }
+    sleep 0.02
+  done
+}
+
+gone() { ! kill -0 "$1" 2>/dev/null; }
+same() { [[ $1 == "$2" ]] || { echo "found '$1', expected '$2'" >&2; return 1; }; }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/ending.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int64_t kGrace = 5 * kNsPerSecond;
+
+class SignalledTarget final : public Target {
+ public:
+  [[nodiscard]] int64_t pid() const override { return 1; }
+  [[nodiscard]] const Cgroup* cgroup() const override { return nullptr; }
+  Status go() override { return {}; }
+  [[nodiscard]] int event_fd() const override { return -1; }
+  std::vector<Departure> departures() override { return {}; }
+  void signal(int number) override { sent.push_back(number); }
+  void finish() override {}
+
+  std::vector<int> sent;
+};
+
+class EndingTest : public ::testing::Test {
+ protected:
+  // What was sent since the last call.
+  std::vector<int> sent() { return std::exchange(target_.sent, {}); }
+
+  SignalledTarget target_;
+  Ending ending_{target_, kGrace};
+};
+
+TEST_F(EndingTest, NothingHappensByItself) {
+  ending_.check(1000 * kNsPerSecond);
+  EXPECT_THAT(sent(), IsEmpty());
+  EXPECT_FALSE(ending_.begun());
+}
+
+TEST_F(EndingTest, DurationSendsTermAndKillAfterTheGrace) {
+  ending_.begin(EndReason::kDuration, SIGTERM, 100);
+  EXPECT_THAT(sent(), ElementsAre(SIGTERM, SIGCONT));
+  EXPECT_EQ(ending_.next_ns(), 100 + kGrace);
+  ending_.check(100 + kGrace - 1);
+  EXPECT_THAT(sent(), IsEmpty());
+  ending_.check(100 + kGrace);
+  EXPECT_THAT(sent(), ElementsAre(SIGKILL));
+  EXPECT_EQ(ending_.reason(), EndReason::kDuration);
+}
+
+TEST_F(EndingTest, KillIsRepeated) {
+  ending_.begin(EndReason::kTimeout, SIGTERM, 0);
+  ending_.check(kGrace);
+  sent();
+  ending_.check(kGrace + kNsPerSecond);
+  EXPECT_THAT(sent(), ElementsAre(SIGKILL));
+}
+
+TEST_F(EndingTest, InterruptIsPassedOnThenTermThenKill) {
+  ending_.forward(SIGINT, 0);
+  EXPECT_THAT(sent(), ElementsAre(SIGINT, SIGCONT));
+  ending_.check(kGrace);
+  EXPECT_THAT(sent(), ElementsAre(SIGTERM, SIGCONT));
+  ending_.check(2 * kGrace);
+  EXPECT_THAT(sent(), ElementsAre(SIGKILL));
+  EXPECT_EQ(ending_.reason(), EndReason::kInterrupted);
+}
+
+TEST_F(EndingTest, ASecondSignalDoesNotWait) {
+  ending_.forward(SIGINT, 0);
+  sent();
+  ending_.forward(SIGINT, 1);
+  EXPECT_THAT(sent(), ElementsAre(SIGTERM, SIGCONT));
+  EXPECT_EQ(ending_.next_ns(), 1 + kGrace);
+  ending_.forward(SIGINT, 2);
+  EXPECT_THAT(sent(), ElementsAre(SIGKILL));
+}
+
+TEST_F(EndingTest, ASignalAfterTermKills) {
+  ending_.forward(SIGTERM, 0);
+  EXPECT_THAT(sent(), ElementsAre(SIGTERM, SIGCONT));
+  ending_.forward(SIGTERM, 1);
+  EXPECT_THAT(sent(), ElementsAre(SIGKILL));
+}
+
+TEST_F(EndingTest, EverySignalThatAsksIsPassedOnAsItIs) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    Ending ending(target_, kGrace);
+    ending.forward(number, 0);
+    EXPECT_EQ(sent().front(), number);
+    EXPECT_TRUE(ending.begun());
+  }
+}
+
+TEST_F(EndingTest, OtherSignalsArePassedOnAndEndNothing) {
+  for (const int number : {SIGUSR1, SIGUSR2, SIGWINCH}) {
+    ending_.forward(number, 0);
+    EXPECT_THAT(sent(), ElementsAre(number));
+  }
+  EXPECT_FALSE(ending_.begun());
+}
+
+TEST_F(EndingTest, TheFirstReasonStays) {
+  ending_.begin(EndReason::kDuration, SIGTERM, 0);
+  ending_.forward(SIGINT, 1);
+  EXPECT_EQ(ending_.reason(), EndReason::kDuration);
+}
+
+}  // namespace
+}  // namespace fathom
