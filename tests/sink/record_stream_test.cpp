@@ -54,11 +54,10 @@ TEST_F(RecordStreamTest, BatchesAndSeals) {
   EXPECT_EQ(sink_.frames.size(), 2U);
   EXPECT_EQ(stream_.records(), 20'000);
   ASSERT_TRUE(stream_.close().ok());
-  ASSERT_EQ(sink_.frames.size(), 4U);
-  EXPECT_EQ(sink_.written, 20'000);
+  ASSERT_EQ(sink_.frames.size(), 3U) << "what was pending goes with the seal";
   EXPECT_EQ(count<Mark>(), 20'000U);
-  for (size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(parse_frame_header(sink_.frames[i]).value().sealed(), i == 3);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(parse_frame_header(sink_.frames[i]).value().sealed(), i == 2);
   }
   EXPECT_EQ(stream_.report().dropped_records, 0);
 }
