@@ -57,7 +57,7 @@ Error bpf_error(std::string_view doing, int error_number) {
   if (error_number == EPERM || error_number == EACCES) {
     if (geteuid() != 0) {
       return Error{Code::kPermission, std::string(doing) + ": loading BPF programs needs root",
-                   "run as root, or: setcap cap_bpf,cap_perfmon+ep on the fathom binary"};
+                   "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v fathom)\" (or run as root)"};
     }
     // Root and still refused: lockdown, or a container's missing capability.
     Error error = errno_error(doing, error_number)

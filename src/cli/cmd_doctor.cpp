@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/duckdb_api.h"
 #include "base/host.h"
 #include "base/install.h"
 #include "base/log.h"
@@ -36,14 +37,23 @@ Rung file_rung(const char* name, const char* file, const char* lost) {
   return rung;
 }
 
+Rung duckdb_rung() {
+  Rung rung{"tables and SQL (libduckdb)", Rung::State::kWorks, {}, {}};
+  if (auto api = duck_api(); !api.ok()) {
+    rung.state = Rung::State::kCannot;
+    rung.why = api.error().message + ": recordings stay journals, query cannot run";
+    rung.unlock = api.error().hint;
+  }
+  return rung;
+}
+
 std::vector<Section> examine_all() {
   std::vector<Section> sections;
   sections.push_back(
       {"fathom",
        "the program itself",
        {file_rung("launcher (fathom-spawn)", "lib/fathom-spawn", "no command can be started"),
-        file_rung("tables and SQL (libduckdb)", "lib/libduckdb.so",
-                  "recordings stay journals, query cannot run")}});
+        duckdb_rung()}});
   for (const ProbeInfo& probe : all_probes())
     sections.push_back({probe.name, probe.summary, probe.examine()});
   return sections;

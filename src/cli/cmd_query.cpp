@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include "base/text_style.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/newest.h"
+#include "cli/terminal.h"
 #include "record/column.h"
 #include "record/sql.h"
 #include "report/named_queries.h"
@@ -48,10 +49,8 @@ Result<std::string> sql_of(const std::string& asked) {
                      : "fathom query --list shows the queries there are"};
 }
 
-size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
+// 0: no terminal, so nothing needs to fit.
+size_t columns_to_fit() { return isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : 0; }
 
 Result<int> run_query(const Arguments& arguments) {
   if (arguments.has("list")) {
@@ -62,10 +61,17 @@ Result<int> run_query(const Arguments& arguments) {
     TRY(print_out(arguments.has("markdown") ? schema_markdown() : schema_text()));
     return 0;
   }
-  const std::vector<std::string>& words = arguments.positionals();
-  if (words.size() < 2) {
-    return Error{Code::kInvalid, "a recording and a question are needed",
+  if (arguments.has("json") && arguments.has("csv")) {
+    return Error{Code::kInvalid, "--json and --csv do not go together", "choose one of them"};
+  }
+  std::vector<std::string> words = arguments.positionals();
+  if (words.empty()) {
+    return Error{Code::kInvalid, "a question is needed",
                  "fathom query RUN 'SELECT …', or fathom query --list for the usual questions"};
+  }
+  if (words.size() == 1) {
+    TRY_ASSIGN(std::string newest, newest_recording("."));
+    words.insert(words.begin(), std::move(newest));
   }
   TRY_ASSIGN(const std::string sql, sql_of(words.back()));
   std::vector<Recording> recordings;
@@ -82,7 +88,7 @@ Result<int> run_query(const Arguments& arguments) {
   } else if (arguments.has("csv")) {
     TRY(write_csv(rows, print_out));
   } else {
-    TRY(write_table(rows, {terminal_columns(), colours_wanted(STDOUT_FILENO)}, print_out));
+    TRY(write_table(rows, {columns_to_fit(), colours_wanted(STDOUT_FILENO)}, print_out));
   }
   return 0;
 }
@@ -96,7 +102,7 @@ constexpr Flag kFlags[] = {
 };
 constexpr Positional kPositionals[] = {
     {.name = "RUN",
-     .help = "recordings, of which every table has a row's run and label in front",
+     .help = "recordings, else the newest here; every row says its run and label",
      .repeatable = true,
      .optional = true,
      .completes = "run"},
@@ -107,7 +113,7 @@ constexpr Positional kPositionals[] = {
 
 extern constinit const Command kQueryCommand = {
     .name = "query",
-    .group = "Look at results",
+    .group = "Look",
     .summary = "Ask a recording in SQL",
     .description =
         "A recording is tables: processes, gauges, counters, spans, samples and more. The last "

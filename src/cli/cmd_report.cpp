@@ -19,6 +19,10 @@ Result<int> run_report(const Arguments& arguments) {
     TRY_ASSIGN(path, newest_recording("."));
   }
   TRY_ASSIGN(const ReportInfo* report, find_report(arguments.text("as")));
+  if (arguments.has("table") && std::string_view(report->name) != "csv") {
+    return Error{Code::kInvalid, "--table goes with --as csv",
+                 "fathom report RUN --as csv --table " + arguments.text("table")};
+  }
   TRY_ASSIGN(const Recording recording, Recording::open(path));
   ReportOptions options;
   options.table = arguments.text("table");

@@ -41,6 +41,15 @@ Result<std::vector<const ProbeInfo*>> chosen_probes(const Arguments& arguments) 
   return probes;
 }
 
+// A time limit; 0 where none was given.
+Result<int64_t> limit_from(const Arguments& arguments, const char* flag) {
+  if (!arguments.has(flag)) return 0;
+  TRY_ASSIGN(const int64_t limit_ns, arguments.duration(flag));
+  if (limit_ns > 0) return limit_ns;
+  return Error{Code::kInvalid, std::string("--") + flag + " must be more than nothing",
+               std::string("--") + flag + " 10s"};
+}
+
 Result<SessionOptions> options_from(const Arguments& arguments) {
   SessionOptions options;
   if (arguments.program().empty() || arguments.program()[0].empty()) {
@@ -59,12 +68,8 @@ Result<SessionOptions> options_from(const Arguments& arguments) {
   TRY_ASSIGN(options.probes, chosen_probes(arguments));
   TRY_ASSIGN(options.interval_ns, arguments.duration("interval"));
   TRY_ASSIGN(options.grace_ns, arguments.duration("grace"));
-  if (arguments.has("duration")) {
-    TRY_ASSIGN(options.duration_ns, arguments.duration("duration"));
-  }
-  if (arguments.has("timeout")) {
-    TRY_ASSIGN(options.timeout_ns, arguments.duration("timeout"));
-  }
+  TRY_ASSIGN(options.duration_ns, limit_from(arguments, "duration"));
+  TRY_ASSIGN(options.timeout_ns, limit_from(arguments, "timeout"));
   if (options.interval_ns < kShortestInterval) {
     return Error{Code::kInvalid, "--interval " + arguments.text("interval") + " is too short",
                  "1ms is the shortest"};
@@ -77,7 +82,7 @@ Result<std::string> folder_for(const Arguments& arguments) {
   auto folder = make_run_folder(arguments.text("output"), arguments.program());
   if (folder.ok() || folder.error().code != Code::kExists) return folder;
   for (const std::string& recovered :
-       recover_left_behind(arguments.text("output") + kFolderSuffix)) {
+       recover_left_behind(run_folder_name(arguments.text("output")))) {
     log_info("{} was left by a killed run; it has been recovered", recovered);
   }
   return folder;
@@ -89,6 +94,8 @@ void show_summary(const std::string& folder, const Arguments& arguments) {
   options.out = stderr;
   options.columns = terminal_columns(STDERR_FILENO);
   options.colours = colours_wanted(STDERR_FILENO);
+  if (isatty(STDERR_FILENO) != 0)
+    fmt::print(stderr, "\n");  // the command may have left the line open
   const auto recording = Recording::open(folder);
   Status shown = recording.ok() ? all_reports().front().write(recording.value(), options)
                                 : Status(recording.error());
@@ -111,7 +118,8 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
 
 int exit_status(const SessionResult& result) {
   if (result.reason == EndReason::kTimeout) return kExitTimeout;
-  if (result.reason == EndReason::kDuration) return 0;
+  if (result.reason == EndReason::kLost) return kExitOurs;
+  if (result.reason == EndReason::kDuration) return result.sink.error ? kExitOurs : 0;
   if (WIFSIGNALED(result.status)) return 128 + WTERMSIG(result.status);
   const int status = WEXITSTATUS(result.status);
   return status == 0 && result.sink.error ? kExitOurs : status;
@@ -133,6 +141,7 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
                                            : ProgressLine::mode_for(arguments.text("progress")));
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.on_warning = [](const Error& error) { log_failure(error, LogLevel::kWarning); };
+  log_debug("recording into {}; the command is started by {}", folder, options.launcher->name);
   auto result = run_session(options, new_run_id(), *sink.value());
   sink.value().reset();
   line.clear();
@@ -141,9 +150,9 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
     log_failure(result.error());
     return status_for(result.error());
   }
-  const bool echoed = WIFSIGNALED(result.value().status) &&
-                      WTERMSIG(result.value().status) == SIGINT && isatty(STDERR_FILENO) != 0;
-  if (echoed) fmt::print(stderr, "\n");  // the terminal shows "^C" where the cursor is
+  if (result.value().reason == EndReason::kLost) {
+    log_error("fathom-spawn was killed: the command goes on, but is no longer recorded");
+  }
   const SinkReport& report = result.value().sink;
   if (report.error) {
     log_error("{} records could not be written: {}", report.dropped_records, report.error->message);

@@ -36,8 +36,10 @@ winsize terminal_size() {
 std::string progress_text(const Progress& progress) {
   const int64_t seconds = progress.elapsed_ns / kNsPerSecond;
   std::string text = fmt::format("{:02}:{:02}", seconds / 60, seconds % 60);
+  text += progress.dropped == 0 ? "  0 dropped ·"
+                                : "  " + format_count(progress.dropped) + " DROPPED ·";
   const LiveFigures& figures = progress.figures;
-  if (figures.cpu_cores >= 0) text += fmt::format("  cpu {:.2f} cores", figures.cpu_cores);
+  if (figures.cpu_cores >= 0) text += fmt::format(" cpu {:.2f} cores", figures.cpu_cores);
   if (figures.memory_bytes >= 0) {
     text += " · mem " + format_bytes(figures.memory_bytes);
     if (figures.peak_memory_bytes > figures.memory_bytes)
@@ -51,8 +53,7 @@ std::string progress_text(const Progress& progress) {
   }
   if (figures.processes >= 0)
     text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
-  return text + fmt::format(" · {} records, {} dropped", format_count(progress.records),
-                            format_count(progress.dropped));
+  return text + fmt::format(" · {} records", format_count(progress.records));
 }
 
 ProgressLine::Mode ProgressLine::mode_for(const std::string& wanted) {
@@ -78,9 +79,11 @@ void ProgressLine::draw(const std::string& text) {
   if (rows_ != size.ws_row) {
     clear();
     rows_ = size.ws_row;
-    // One row of room, the region above it, and the cursor back where it was.
+    // One row of room (an index keeps the column, where a prompt may stand), the region above it,
+    // and the cursor back where it was.
     emit(
-        fmt::format("\n\x1b"
+        fmt::format("\x1b"
+                    "D\x1b"
                     "7\x1b[1;{}r\x1b"
                     "8\x1b[1A",
                     rows_ - 1));

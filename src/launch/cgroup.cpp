@@ -124,8 +124,9 @@ Result<Cgroup> Cgroup::create_in(const CgroupPlaces& places, const std::string& 
   cgroup.memory_ = make_leaf(places.memory, name);
   cgroup.cpuacct_ = make_leaf(places.cpuacct, name);
   if (cgroup.unified_.empty() && cgroup.memory_.empty() && cgroup.cpuacct_.empty()) {
-    return Error{Code::kPermission, "no cgroup can be made here",
-                 "run as root, or in a delegated cgroup"};
+    return Error{
+        Code::kPermission, "no cgroup can be made here",
+        "systemd-run --user --scope -p Delegate=yes fathom run -- COMMAND (or run as root)"};
   }
   return cgroup;
 }

@@ -52,7 +52,10 @@ class Target {
   // Readable when departures() has news.
   [[nodiscard]] virtual int event_fd() const = 0;
   virtual std::vector<Departure> departures() = 0;
-  // To the target's process group.
+  // Whether the launcher's side is gone, so that no departure will come any more.
+  [[nodiscard]] virtual bool lost() const = 0;
+  // To the target's process group; to all that is left of its tree once the target has departed,
+  // and to kill.
   virtual void signal(int number) = 0;
   // Lets go of what is left: removes what the launcher made on the host.
   virtual void finish() = 0;

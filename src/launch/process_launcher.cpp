@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/install.h"
+#include "base/proc.h"
 #include "wire/spawn.h"
 
 namespace fathom {
@@ -74,15 +75,22 @@ class ProcessTarget final : public Target {
   std::vector<Departure> departures() override {
     std::vector<Departure> gone;
     fathom_spawn_message message{};
-    while (recv(socket_.get(), &message, sizeof message, MSG_DONTWAIT) == sizeof message) {
-      if (message.kind == FATHOM_SPAWN_EXITED) gone.push_back(departure_of(message));
+    ssize_t got = 0;
+    while ((got = recv(socket_.get(), &message, sizeof message, MSG_DONTWAIT)) == sizeof message) {
+      if (message.kind != FATHOM_SPAWN_EXITED) continue;
+      gone.push_back(departure_of(message));
+      main_gone_ = main_gone_ || message.is_main != 0;
     }
+    lost_ = lost_ || got == 0;
     return gone;
   }
+  [[nodiscard]] bool lost() const override { return lost_; }
 
+  // To the group while its leader lives; what must die, or outlived the leader, is found by its
+  // parents.
   void signal(int number) override {
-    if (pid_ > 0 && kill(static_cast<pid_t>(-pid_), number) != 0)
-      kill(static_cast<pid_t>(pid_), number);
+    if (pid_ > 0 && !main_gone_) kill(static_cast<pid_t>(-pid_), number);
+    if (main_gone_ || number == SIGKILL) signal_below(spawner_, number);
   }
 
   void finish() override {
@@ -96,6 +104,19 @@ class ProcessTarget final : public Target {
   }
 
  private:
+  static void signal_below(int64_t pid, int number) {
+    const auto threads = list_ids(proc_folder(pid) + "/task");
+    if (!threads.ok()) return;
+    for (const int64_t tid : threads.value()) {
+      const auto children = read_proc_children(proc_folder(pid, tid));
+      if (!children.ok()) continue;
+      for (const int64_t child : children.value()) {
+        signal_below(child, number);
+        kill(static_cast<pid_t>(child), number);
+      }
+    }
+  }
+
   void tell(char word) const { (void)!send(socket_.get(), &word, 1, MSG_NOSIGNAL); }
 
   Result<fathom_spawn_message> next() const {
@@ -115,6 +136,7 @@ class ProcessTarget final : public Target {
   pid_t spawner_;
   std::string command_;
   int64_t pid_ = 0;
+  bool main_gone_ = false, lost_ = false;
   std::optional<Cgroup> cgroup_;
 };
 
@@ -123,11 +145,7 @@ int exec_spawner(const char* spawner, char* const* argv, char* const* environmen
                  const LaunchRequest& request, int socket) {
   sigprocmask(SIG_SETMASK, &request.signal_mask, nullptr);
   if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0) return errno;
-  if (socket == FATHOM_SPAWN_SOCKET_FD) {
-    fcntl(socket, F_SETFD, 0);
-  } else if (dup2(socket, FATHOM_SPAWN_SOCKET_FD) < 0) {
-    return errno;
-  }
+  if (fcntl(socket, F_SETFD, 0) != 0) return errno;
   execve(spawner, argv, environment);
   return errno;
 }
@@ -170,7 +188,7 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   Fd ours(ends[0]);
   Fd theirs(ends[1]);
   std::vector<std::string> words = request.command;
-  words.insert(words.begin(), "fathom-spawn");
+  words.insert(words.begin(), {"fathom-spawn", std::to_string(theirs.get())});
   std::vector<std::string> environment = merged_environment(request.environment);
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> envp = pointers_to(environment);

@@ -3,6 +3,7 @@
 // FOLDER, and the journal goes last: while it stands it is the truth, so that a kill anywhere loses
 // nothing and the next conversion starts over.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -146,6 +147,14 @@ Status convert_journal(const Recording& recording) {
                  "all commands read it as it is"};
   }
   TRY_ASSIGN(std::string folder, folder_of(recording));
+  // One converter at a time, and none while a recorder lives. Whoever comes second finds the
+  // journal gone.
+  const std::string journal = folder + "/" + kJournalName;
+  auto file = open_file(journal, O_RDONLY);
+  if (!file.ok() && file.error().code == Code::kNotFound) return {};
+  if (!file.ok()) return std::move(file).error();
+  if (flock(file.value().get(), LOCK_EX) != 0) return errno_error("lock " + journal);
+  if (access(journal.c_str(), F_OK) != 0) return {};
   return Conversion(recording, std::move(folder)).run();
 }
 

@@ -73,8 +73,9 @@ class JournalReader {
   JournalReader() = default;
   Status scan();
   Result<std::string> read_bytes(int64_t offset, size_t size) const;
-  // The frame at `offset` if there is a whole one.
-  [[nodiscard]] Result<Entry> check(int64_t offset) const;
+  // The frame at `offset` if there is a whole one; else what was read for nothing is added to
+  // `vain_bytes`.
+  [[nodiscard]] Result<Entry> check(int64_t offset, int64_t& vain_bytes) const;
   [[nodiscard]] Result<int64_t> next_magic(int64_t offset) const;
 
   Fd file_;

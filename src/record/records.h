@@ -26,19 +26,20 @@ struct Run {
   StringId id{}, label{}, job{}, experiment{}, cell{};
   Maybe repetition;
   StringId host{}, kernel{}, cpu_model{};
-  int64_t cores = 0, memory_bytes = 0;
+  Maybe cores, memory_bytes;
   StringId virtualization{};
   StringId user{}, command{}, cwd{}, launcher{}, image_digest{}, dataset_hash{}, limits{};
   int64_t start_ns = 0, real_offset_ns = 0;
   Maybe hub_offset_ns, end_ns, exit_status, exit_signal;
   StringId end_reason{};
-  int64_t interval_ns = 0;
+  Maybe interval_ns;
   Maybe user_ns, system_ns, peak_rss_bytes, cgroup_peak_bytes, processes, threads, left_running;
   Maybe recorder_cpu_ns, recorder_rss_bytes, recorder_buffer_bytes, records, dropped;
   StringId version{};
   Maybe wait_ns, minor_faults, major_faults, read_chars, written_chars, disk_read_bytes,
       disk_written_bytes;
   Maybe voluntary_switches, involuntary_switches;
+  StringId damage{};
 
   [[nodiscard]] auto key() const { return std::tuple(id); }
 };
@@ -63,6 +64,7 @@ struct Process {
   Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
   Maybe voluntary_switches, involuntary_switches;
   StringId accounting{};
+  Maybe cpu_ns;
 
   [[nodiscard]] auto key() const { return std::tuple(pid, start_ns); }
 };
@@ -71,7 +73,7 @@ struct Thread {
   int64_t pid = 0, tid = 0;
   StringId name{};
   int64_t start_ns = 0;
-  Maybe end_ns, user_ns, system_ns;
+  Maybe end_ns, user_ns, system_ns, cpu_ns;
 
   [[nodiscard]] auto key() const { return std::tuple(pid, tid, start_ns); }
 };

@@ -95,6 +95,7 @@ template <> struct TableOf<Run> {
       Field{"disk_written_bytes", &Run::disk_written_bytes, "bytes", "bytes sent or due to storage, whole tree"},
       Field{"voluntary_switches", &Run::voluntary_switches, "count", "times a thread gave up the CPU to wait"},
       Field{"involuntary_switches", &Run::involuntary_switches, "count", "times a thread was preempted"},
+      Field{"damage", &Run::damage, "", "what a killed recorder or a damaged file left out; absent: nothing"},
   };
 };
 
@@ -142,6 +143,7 @@ template <> struct TableOf<Process> {
       Field{"voluntary_switches", &Process::voluntary_switches, "count", "times it gave up the CPU to wait"},
       Field{"involuntary_switches", &Process::involuntary_switches, "count", "times it was preempted"},
       Field{"accounting", &Process::accounting, "", "exit: taken as it ended; wait: by its parent; polled: last look"},
+      Field{"cpu_ns", &Process::cpu_ns, "ns", "CPU time, user and kernel mode together, all threads"},
   };
 };
 
@@ -156,6 +158,7 @@ template <> struct TableOf<Thread> {
       Field{"end_ns", &Thread::end_ns, "ns", "end, monotonic"},
       Field{"user_ns", &Thread::user_ns, "ns", "CPU time in user mode"},
       Field{"system_ns", &Thread::system_ns, "ns", "CPU time in the kernel"},
+      Field{"cpu_ns", &Thread::cpu_ns, "ns", "CPU time, user and kernel mode together"},
   };
 };
 

@@ -20,14 +20,16 @@ std::string list_json(const Summary& summary) {
   return json + (json.size() > 1 ? "\n  ]" : "]");
 }
 
+std::string number_json(const Maybe& value) { return value ? std::to_string(*value) : "null"; }
+
 std::string programs_json(const Summary& summary) {
   std::string json = "[";
   for (const ProgramShare& program : summary.programs) {
     json += fmt::format(
         "{}\n    "
         "{{\"name\":{},\"processes\":{},\"cpu_ns\":{},\"cpu_share\":{:.6f},\"peak_rss_bytes\":{}}}",
-        json.size() > 1 ? "," : "", json_quote(program.name), program.processes, program.cpu_ns,
-        program.cpu_share, program.peak_rss_bytes);
+        json.size() > 1 ? "," : "", json_quote(program.name), program.processes,
+        number_json(program.cpu_ns), program.cpu_share, number_json(program.peak_rss_bytes));
   }
   return json + (json.size() > 1 ? "\n  ]" : "]");
 }

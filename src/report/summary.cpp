@@ -44,20 +44,18 @@ void add_programs(Summary& summary) {
   int64_t total_ns = 0;
   for (const Process& process : summary.tables->rows.of<Process>()) {
     ProgramShare& share = by_name[summary.text(process.name)];
-    const int64_t cpu_ns = process.user_ns.value_or(0) + process.system_ns.value_or(0);
-    const int64_t peak = process.peak_rss_bytes.value_or(0);
     ++share.processes;
-    share.cpu_ns += cpu_ns;
-    share.peak_rss_bytes = std::max(share.peak_rss_bytes, peak);
-    total_ns += cpu_ns;
-    if (process.end_ns && summary.text(process.accounting) == "polled") ++summary.polled_processes;
+    if (process.cpu_ns) share.cpu_ns = share.cpu_ns.value_or(0) + *process.cpu_ns;
+    share.peak_rss_bytes = std::max(share.peak_rss_bytes, process.peak_rss_bytes);
+    total_ns += process.cpu_ns.value_or(0);
   }
   for (auto& [name, share] : by_name) {
     share.name = name;
     share.cpu_share =
-        total_ns > 0 ? static_cast<double>(share.cpu_ns) / static_cast<double>(total_ns) : 0;
+        total_ns > 0 ? static_cast<double>(share.cpu_ns.value_or(0)) / static_cast<double>(total_ns)
+                     : 0;
     summary.programs.push_back(share);
-    if (share.peak_rss_bytes > 0 &&
+    if (share.peak_rss_bytes &&
         (!summary.largest || share.peak_rss_bytes > summary.largest->peak_rss_bytes)) {
       summary.largest = share;
     }
@@ -65,6 +63,30 @@ void add_programs(Summary& summary) {
   std::stable_sort(
       summary.programs.begin(), summary.programs.end(),
       [](const ProgramShare& a, const ProgramShare& b) { return a.cpu_ns > b.cpu_ns; });
+}
+
+// A recorder that was killed wrote no totals; the last look stands in for them.
+void fill_totals_from_gauges(Summary& summary) {
+  Run& run = summary.tables->rows.of<Run>().front();
+  const auto fill = [&](Maybe& total, const char* name) {
+    if (total) return;
+    for (const std::string scope : {"cgroup ", "tree "}) {
+      const GaugeRange* gauge = summary.gauge(scope + name);
+      if (gauge != nullptr) {
+        total = static_cast<int64_t>(gauge->last);
+        return;
+      }
+    }
+  };
+  fill(run.user_ns, "cpu_user_total");
+  fill(run.system_ns, "cpu_system_total");
+  fill(run.minor_faults, "minor_faults_total");
+  fill(run.major_faults, "major_faults_total");
+  fill(run.read_chars, "read_chars_total");
+  fill(run.written_chars, "written_chars_total");
+  fill(run.disk_read_bytes, "disk_read_total");
+  fill(run.disk_written_bytes, "disk_written_total");
+  fill(run.cgroup_peak_bytes, "memory_peak");
 }
 
 // The last moment anything is known of: a torn recording has no end of its own.
@@ -77,14 +99,6 @@ int64_t last_time_ns(const Summary& summary) {
     last_ns = std::max(last_ns, process.end_ns.value_or(process.start_ns));
   }
   return last_ns;
-}
-
-Maybe sum_of_processes(const Summary& summary) {
-  Maybe sum;
-  for (const Process& process : summary.tables->rows.of<Process>()) {
-    if (process.user_ns) sum = sum.value_or(0) + *process.user_ns + process.system_ns.value_or(0);
-  }
-  return sum;
 }
 
 }  // namespace
@@ -107,15 +121,12 @@ Result<Summary> summarize(const Recording& recording) {
     ranges.add(batch);
     return {};
   }));
-  summary.damage = recording.damage();
+  summary.damage = summary.text(summary.run().damage);
   add_programs(summary);
+  if (!summary.run().end_ns) fill_totals_from_gauges(summary);
   summary.duration_ns = last_time_ns(summary) - summary.run().start_ns;
   const Run& run = summary.run();
-  if (run.user_ns && run.system_ns) {
-    summary.cpu_ns = *run.user_ns + *run.system_ns;
-  } else {
-    summary.cpu_ns = sum_of_processes(summary);
-  }
+  if (run.user_ns && run.system_ns) summary.cpu_ns = *run.user_ns + *run.system_ns;
   return summary;
 }
 

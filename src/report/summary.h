@@ -17,8 +17,7 @@ namespace fathom {
 struct ProgramShare {
   std::string name;
   int64_t processes = 0;
-  int64_t cpu_ns = 0;
-  int64_t peak_rss_bytes = 0;
+  Maybe cpu_ns, peak_rss_bytes;
   double cpu_share = 0;  // of all processes
 };
 
@@ -37,7 +36,6 @@ struct Summary {
   std::vector<ProgramShare> programs;        // by CPU time, largest first
   std::optional<ProgramShare> largest;       // by peak memory, one process
   std::map<std::string, GaugeRange> gauges;  // by "scope name"
-  int64_t polled_processes = 0;              // ended, but their figures are from a last look
 
   [[nodiscard]] const Run& run() const { return tables->rows.of<Run>().front(); }
   [[nodiscard]] std::string_view text(StringId id) const { return tables->text(id); }

@@ -125,14 +125,12 @@ void add_cpu(const Summary& summary, Lines& lines) {
   if (run.user_ns && run.system_ns) {
     parts.push_back(format_duration_ns(*run.user_ns) + " user, " +
                     format_duration_ns(*run.system_ns) + " system");
-  } else if (summary.cpu_ns) {
-    parts.push_back(format_duration_ns(*summary.cpu_ns) + " at least");
   } else {
     parts.emplace_back("not measured");
   }
   if (summary.cpu_ns) {
-    parts.push_back(
-        fmt::format("{:.2f} of {} cores", ratio(*summary.cpu_ns, summary.duration_ns), run.cores));
+    parts.push_back(fmt::format("{:.2f} of {} cores", ratio(*summary.cpu_ns, summary.duration_ns),
+                                run.cores.value_or(0)));
   }
   if (run.wait_ns && summary.cpu_ns) {
     parts.push_back(percent(ratio(*run.wait_ns, *run.wait_ns + *summary.cpu_ns)) +
@@ -148,10 +146,10 @@ void add_memory(const Summary& summary, Lines& lines) {
       tree != nullptr && run.processes.value_or(2) > 1) {
     parts.push_back(format_bytes(std::max<double>(
                         tree->largest, static_cast<double>(run.peak_rss_bytes.value_or(0)))) +
-                    " peak of the tree (polled)");
+                    " peak of the tree, at least");
   }
   if (summary.largest) {
-    parts.push_back(format_bytes(summary.largest->peak_rss_bytes) + " peak of " +
+    parts.push_back(format_bytes(*summary.largest->peak_rss_bytes) + " peak of " +
                     printable(summary.largest->name));
   } else if (run.peak_rss_bytes) {
     parts.push_back(format_bytes(*run.peak_rss_bytes) + " peak of one process");
@@ -159,8 +157,12 @@ void add_memory(const Summary& summary, Lines& lines) {
     parts.emplace_back("peak not measured");
   }
   if (run.cgroup_peak_bytes)
-    parts.push_back(format_bytes(*run.cgroup_peak_bytes) + " peak of the cgroup");
-  if (run.major_faults) parts.push_back(plural(*run.major_faults, "major fault", "major faults"));
+    parts.push_back(format_bytes(*run.cgroup_peak_bytes) +
+                    " peak of the cgroup, page cache included");
+  if (run.minor_faults && run.major_faults) {
+    parts.push_back(format_count(*run.minor_faults) + " minor, " + format_count(*run.major_faults) +
+                    " major faults");
+  }
   lines.add("Memory", parts);
 }
 
@@ -173,9 +175,9 @@ void add_io(const Summary& summary, Lines& lines) {
     lines.add("Disk", {"not measured"});
   }
   if (run.read_chars && run.written_chars) {
-    lines.add("Calls", {format_bytes(*run.read_chars) + " read",
-                        format_bytes(*run.written_chars) + " written",
-                        "by system calls, caches and pipes included"});
+    lines.add("I/O", {format_bytes(*run.read_chars) + " read",
+                      format_bytes(*run.written_chars) + " written",
+                      "by system calls, caches and pipes included"});
   }
   const GaugeRange* in = summary.gauge("host net_received_total");
   const GaugeRange* out = summary.gauge("host net_sent_total");
@@ -216,12 +218,15 @@ void add_programs(const Summary& summary, Lines& lines) {
 void add_recorder(const Summary& summary, Lines& lines) {
   const Run& run = summary.run();
   if (!run.recorder_cpu_ns) return;
-  std::vector<std::string> parts = {
-      percent(ratio(*run.recorder_cpu_ns, std::max<int64_t>(summary.duration_ns, 1))) +
-          " of one core (" + format_duration_ns(*run.recorder_cpu_ns) + ")",
-      format_bytes(run.recorder_rss_bytes.value_or(0)) + " + " +
-          format_bytes(run.recorder_buffer_bytes.value_or(0)) + " in the kernel",
-      plural(run.records.value_or(0), "record", "records")};
+  std::string cpu = format_duration_ns(*run.recorder_cpu_ns) + " CPU";
+  if (summary.duration_ns >= kNsPerSecond) {  // most of it is start-up
+    cpu += ", " + percent(ratio(*run.recorder_cpu_ns, summary.duration_ns)) + " of one core";
+  }
+  std::vector<std::string> parts = {cpu,
+                                    format_bytes(run.recorder_rss_bytes.value_or(0)) + " + " +
+                                        format_bytes(run.recorder_buffer_bytes.value_or(0)) +
+                                        " in the kernel",
+                                    plural(run.records.value_or(0), "record", "records")};
   const int64_t dropped = run.dropped.value_or(0);
   parts.push_back(dropped == 0 ? "nothing dropped" : format_count(dropped) + " dropped");
   lines.add("Recorder", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
@@ -243,7 +248,7 @@ void add_notes(const Summary& summary, Lines& lines) {
                         "; record until they end with --wait-all",
                     Style::kFaint);
   }
-  if (!summary.damage.empty()) lines.add_prose("Damage", summary.damage, Style::kWarning);
+  if (!summary.damage.empty()) lines.add_prose("Missing", summary.damage, Style::kWarning);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace fathom {
 
-enum class EndReason { kExited, kSignalled, kDuration, kTimeout, kInterrupted };
+enum class EndReason { kExited, kSignalled, kDuration, kTimeout, kInterrupted, kLost };
 
 class Ending {
  public:
@@ -24,11 +24,10 @@ class Ending {
     send(signal_number, now_ns);
   }
 
-  // A signal to the recorder goes to the target; some of them ask it to end.
+  // A signal to the recorder goes to the target. INT and TERM ask it to end; HUP and QUIT mean
+  // other things to many programs and are only passed on.
   void forward(int signal_number, int64_t now_ns) {
-    const bool asks = signal_number == SIGINT || signal_number == SIGTERM ||
-                      signal_number == SIGHUP || signal_number == SIGQUIT;
-    if (!asks) return target_.signal(signal_number);
+    if (signal_number != SIGINT && signal_number != SIGTERM) return target_.signal(signal_number);
     if (asked_++ == 0) return begin(EndReason::kInterrupted, signal_number, now_ns);
     escalate(now_ns);
   }

@@ -22,7 +22,12 @@ Result<EventLoop> EventLoop::create(int64_t tick_ns) {
   EventLoop loop;
   sigset_t watched;
   sigemptyset(&watched);
-  for (const int number : kForwarded) sigaddset(&watched, number);
+  for (const int number : kForwarded) {
+    // What was ignored when we started (nohup, a background job) stays ignored.
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&watched, number);
+  }
   pthread_sigmask(SIG_BLOCK, &watched, &loop.mask_before_);
   loop.signals_ = Fd(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
   loop.timer_ = Fd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));

@@ -40,12 +40,17 @@ std::string base_name(const std::vector<std::string>& command) {
 
 }  // namespace
 
+std::string run_folder_name(const std::string& wanted) {
+  std::string folder = wanted;
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  if (!folder.ends_with(kFolderSuffix)) folder += kFolderSuffix;
+  return folder;
+}
+
 Result<std::string> make_run_folder(const std::string& wanted,
                                     const std::vector<std::string>& command) {
   if (!wanted.empty()) {
-    std::string folder = wanted;
-    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-    if (!folder.ends_with(kFolderSuffix)) folder += kFolderSuffix;
+    const std::string folder = run_folder_name(wanted);
     if (mkdir(folder.c_str(), 0777) != 0) return cannot_make(folder, errno);
     return folder;
   }

@@ -10,6 +10,9 @@
 
 namespace fathom {
 
+// The folder that a name stands for: ".fathom" is added where it is missing.
+std::string run_folder_name(const std::string& wanted);
+
 // Makes the folder for a run of `command`. `wanted` is the user's choice (".fathom" is added if it
 // is missing); empty: NAME-1.fathom, NAME-2.fathom … in the current folder, the first that is free.
 Result<std::string> make_run_folder(const std::string& wanted,

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <filesystem>
@@ -21,12 +22,13 @@
 namespace fathom {
 namespace {
 
+constexpr int64_t kLongestTick = 200 * kNsPerMs;  // buffers are drained at least this often
 constexpr int64_t kFlushEvery = kNsPerSecond;
 constexpr int64_t kProgressEvery = kNsPerSecond;
 
 const char* reason_text(EndReason reason) {
-  static constexpr std::array kTexts = {"exited", "signalled", "duration", "timeout",
-                                        "interrupted"};
+  static constexpr std::array kTexts = {"exited",  "signalled",   "duration",
+                                        "timeout", "interrupted", "lost"};
   return kTexts[static_cast<size_t>(reason)];
 }
 
@@ -49,7 +51,7 @@ class Session {
   Session(const SessionOptions& options, Sink& sink) : options_(options), out_(sink) {}
 
   Result<SessionResult> run(const std::string& run_id) {
-    TRY_ASSIGN(EventLoop loop, EventLoop::create(options_.interval_ns));
+    TRY_ASSIGN(EventLoop loop, EventLoop::create(std::min(options_.interval_ns, kLongestTick)));
     LaunchRequest request = options_.request;
     request.run_label = run_id;
     request.signal_mask = loop.mask_before();
@@ -119,11 +121,14 @@ class Session {
       const int64_t now_ns = monotonic_ns();
       if (event.signal != 0) ending.forward(event.signal, now_ns);
       if (event.ready) take_departures();
-      ended_ = main_ended_ && !(options_.wait_all && others_left());
+      lost_ = target_->lost();
+      ended_ = lost_ || (main_ended_ && !(options_.wait_all && others_left()));
       if (event.tick && !ended_) tick(now_ns);
       if (!ended_) check_limits(now_ns, ending);
     }
-    if (ending.begun()) {
+    if (lost_ && !main_ended_) {
+      reason_ = EndReason::kLost;
+    } else if (ending.begun()) {
       reason_ = ending.reason();
     } else if (WIFSIGNALED(status_)) {
       reason_ = EndReason::kSignalled;
@@ -194,7 +199,7 @@ class Session {
     const int64_t now_ns = monotonic_ns();
     each_probe([&](Probe& probe) { probe.finish(now_ns); });
     run_.end_ns = now_ns;
-    if (WIFEXITED(status_)) run_.exit_status = WEXITSTATUS(status_);
+    if (main_ended_ && WIFEXITED(status_)) run_.exit_status = WEXITSTATUS(status_);
     if (WIFSIGNALED(status_)) run_.exit_signal = WTERMSIG(status_);
     run_.end_reason = out_.string(reason_text(reason_));
     out_.settle();  // sinks keep room for what follows, the last frame; it says what was lost
@@ -239,7 +244,7 @@ class Session {
   int64_t next_flush_ns_ = 0, next_progress_ns_ = 0;
   int status_ = 0;
   EndReason reason_ = EndReason::kExited;
-  bool main_ended_ = false, ended_ = false, warned_ = false;
+  bool main_ended_ = false, ended_ = false, lost_ = false, warned_ = false;
 };
 
 }  // namespace

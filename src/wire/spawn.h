@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 
-#define FATHOM_SPAWN_SOCKET_FD 3
 #define FATHOM_SPAWN_GO 'G'
 #define FATHOM_SPAWN_QUIT 'Q'
 

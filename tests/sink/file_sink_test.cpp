@@ -90,9 +90,7 @@ TEST_F(FileSinkTest, WhatComesAfterTheEndIsCounted) {
 TEST_F(FileSinkTest, WritesWhileTheRunGoesOn) {
   auto sink = open_file_sink(path_);
   sink.value()->write(frame(1), 1);
-  for (int i = 0; i < 500 && sink.value()->report().bytes < 50; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  sink.value()->settle();
   EXPECT_EQ(numbers(/*sealed=*/false), (std::vector<int64_t>{1}));
   EXPECT_TRUE(journal_in_use(path_));
   ASSERT_TRUE(sink.value()->close(seal()).ok());

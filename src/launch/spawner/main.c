@@ -3,7 +3,7 @@
  * figure from its parent's size; the subreaper of the target's tree, so that orphans are reaped
  * here and their figures kept; the one that hands the terminal to the target and takes it back. It
  * outlives a killed recorder until the target ends, so that the target never notices. Usage:
- * fathom-spawn COMMAND [ARGS], socket on fd 3. */
+ * fathom-spawn SOCKET-FD COMMAND [ARGS]. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,6 +20,7 @@
 
 #include "wire/spawn.h"
 
+static int socket_fd = -1;
 static pid_t main_pid;
 static int main_status;
 static int main_ended;
@@ -34,7 +35,7 @@ static int64_t now_ns(void) {
 
 static void say(struct fathom_spawn_message* message) {
   message->time_ns = now_ns();
-  if (send(FATHOM_SPAWN_SOCKET_FD, message, sizeof *message, MSG_NOSIGNAL) < 0) recorder_gone = 1;
+  if (send(socket_fd, message, sizeof *message, MSG_NOSIGNAL) < 0) recorder_gone = 1;
 }
 
 static void say_kind(uint32_t kind, int error) {
@@ -177,7 +178,7 @@ static char hear(void) {
   char word = 0;
   ssize_t got;
   do {
-    got = recv(FATHOM_SPAWN_SOCKET_FD, &word, 1, 0);
+    got = recv(socket_fd, &word, 1, 0);
   } while (got < 0 && errno == EINTR);
   return got == 1 ? word : 0;
 }
@@ -206,8 +207,9 @@ static int start(char** command, const sigset_t* mask) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2) return 125;
-  fcntl(FATHOM_SPAWN_SOCKET_FD, F_SETFD, FD_CLOEXEC);
+  if (argc < 3) return 125;
+  socket_fd = atoi(argv[1]);
+  fcntl(socket_fd, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   open_terminal();
   sigset_t all;
@@ -218,15 +220,14 @@ int main(int argc, char** argv) {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   const int deaths = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (start(argv + 1, &before) != 0) {
+  if (start(argv + 2, &before) != 0) {
     say_kind(FATHOM_SPAWN_FAILED, errno);
     return 125;
   }
   for (;;) {
     reap();
     if (recorder_gone && main_ended) break;
-    struct pollfd ready[2] = {{deaths, POLLIN, 0},
-                              {recorder_gone ? -1 : FATHOM_SPAWN_SOCKET_FD, POLLIN, 0}};
+    struct pollfd ready[2] = {{deaths, POLLIN, 0}, {recorder_gone ? -1 : socket_fd, POLLIN, 0}};
     if (poll(ready, 2, -1) < 0 && errno != EINTR) break;
     struct signalfd_siginfo drained;
     while (read(deaths, &drained, sizeof drained) > 0) {

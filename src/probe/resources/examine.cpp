@@ -52,6 +52,17 @@ Rung try_pressure() {
   return rung;
 }
 
+Rung try_host() {
+  Rung rung{"host figures from /proc", Rung::State::kWorks, {}, {}};
+  const auto stat = read_system_stat();
+  const auto memory = read_meminfo();
+  if (stat.ok() && memory.ok()) return rung;
+  rung.state = Rung::State::kCannot;
+  rung.why = stat.ok() ? memory.error().message : stat.error().message;
+  rung.unlock = "mount -t proc proc /proc";
+  return rung;
+}
+
 }  // namespace
 
 std::vector<Rung> examine_resources() {
@@ -61,7 +72,7 @@ std::vector<Rung> examine_resources() {
       try_source("proc: the tree by looking at intervals", watch_tasks_by_proc),
       try_cgroup(),
       try_pressure(),
-      Rung{"host figures from /proc", Rung::State::kWorks, {}, {}},
+      try_host(),
   };
 }
 

@@ -20,22 +20,23 @@ void raise_to(Maybe& peak, const Maybe& more) {
 
 Maybe first_of(const Maybe& better, const Maybe& other) { return better ? better : other; }
 
-// Splits an exact sum as two parts that were measured less exactly.
-void split_cpu(const TaskUsage& exact, const TaskUsage& shares, Process& row) {
-  row.user_ns = first_of(exact.user_ns, shares.user_ns);
-  row.system_ns = first_of(exact.system_ns, shares.system_ns);
-  if (exact.user_ns || !exact.cpu_ns) return;
-  const int64_t user = shares.user_ns.value_or(0);
-  const int64_t system = shares.system_ns.value_or(0);
-  if (user + system == 0) {  // never looked at: all of it is user time as far as anyone can tell
-    row.user_ns = *exact.cpu_ns;
+// An exact sum is split as the last look saw its parts; what was never looked at has no parts.
+void split_cpu(const TaskUsage& told, const TaskUsage& look, Process& row) {
+  row.user_ns = first_of(told.user_ns, look.user_ns);
+  row.system_ns = first_of(told.system_ns, look.system_ns);
+  row.cpu_ns = told.cpu_ns;
+  if (!row.cpu_ns && row.user_ns) row.cpu_ns = *row.user_ns + row.system_ns.value_or(0);
+  if (told.user_ns || !told.cpu_ns) return;
+  const int64_t user = look.user_ns.value_or(0);
+  const int64_t system = look.system_ns.value_or(0);
+  if (user + system == 0) {
+    row.user_ns.reset();
     row.system_ns.reset();
     return;
   }
-  row.user_ns =
-      static_cast<int64_t>(static_cast<double>(*exact.cpu_ns) * static_cast<double>(user) /
-                           static_cast<double>(user + system));
-  row.system_ns = *exact.cpu_ns - *row.user_ns;
+  row.user_ns = static_cast<int64_t>(static_cast<double>(*told.cpu_ns) * static_cast<double>(user) /
+                                     static_cast<double>(user + system));
+  row.system_ns = *told.cpu_ns - *row.user_ns;
 }
 
 std::string quoted_arguments(std::string_view separated_by_nul) {
@@ -168,8 +169,10 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
   Thread row = thread->second;
   row.end_ns = event.time_ns;
   if (event.usage != nullptr) {
-    row.user_ns = first_of(event.usage->user_ns, event.usage->cpu_ns);
+    row.user_ns = event.usage->user_ns;
     row.system_ns = event.usage->system_ns;
+    row.cpu_ns = event.usage->cpu_ns;
+    if (!row.cpu_ns && row.user_ns) row.cpu_ns = *row.user_ns + row.system_ns.value_or(0);
     add_usage(entry.ended, *event.usage);
     entry.told_at_exit = entry.told_at_exit || event.usage->written_chars.has_value();
   }
@@ -201,13 +204,22 @@ void ProcessTable::end(Entry& entry, int64_t time_ns) {
   --live_count_;
 }
 
-void ProcessTable::polled(int64_t pid, const TaskUsage& own) {
+void ProcessTable::polled(int64_t pid, const TaskUsage& look, bool journal) {
   Entry* entry = find(pid);
   if (entry == nullptr || !entry->alive) return;
-  Maybe peak = entry->last_look.peak_rss_bytes;
-  raise_to(peak, own.peak_rss_bytes);
-  entry->last_look = own;
-  entry->last_look.peak_rss_bytes = peak;
+  const TaskUsage before = entry->last_look;
+  entry->last_look = look;
+  raise_to(entry->last_look.peak_rss_bytes, before.peak_rss_bytes);
+  if (!look.wait_ns) entry->last_look.wait_ns = before.wait_ns;
+  if (!look.voluntary_switches) entry->last_look.voluntary_switches = before.voluntary_switches;
+  if (!look.involuntary_switches)
+    entry->last_look.involuntary_switches = before.involuntary_switches;
+  if (journal) touch(*entry);
+}
+
+void ProcessTable::vanished(int64_t pid, int64_t time_ns) {
+  Entry* entry = find(pid);
+  if (entry != nullptr && entry->alive) end(*entry, time_ns);
 }
 
 void ProcessTable::departed(const Departure& departure) {
@@ -216,17 +228,7 @@ void ProcessTable::departed(const Departure& departure) {
   set_exit(entry->row, departure.status);
   if (entry->alive) end(*entry, departure.time_ns);
   touch(*entry);
-  if (entry->has_children) {
-    // The largest of itself and its children: its own unless a child was seen to be larger.
-    int64_t largest_child = closed_sum_.peak_rss_bytes.value_or(0);
-    for (const auto& [pid, other] : entries_) {
-      if (&other != entry)
-        largest_child = std::max(largest_child, other.last_look.peak_rss_bytes.value_or(0));
-    }
-    if (departure.max_rss_bytes > largest_child)
-      raise_to(entry->last_look.peak_rss_bytes, departure.max_rss_bytes);
-    return;
-  }
+  if (entry->has_children) return;  // the figures are not its own alone
   TaskUsage& look = entry->last_look;
   look.user_ns = departure.user_ns;
   look.system_ns = departure.system_ns;
@@ -256,10 +258,14 @@ void ProcessTable::fill(Entry& entry) {
   row.peak_rss_bytes = first_of(told.peak_rss_bytes, look.peak_rss_bytes);
   row.minor_faults = first_of(told.minor_faults, look.minor_faults);
   row.major_faults = first_of(told.major_faults, look.major_faults);
-  row.read_chars = first_of(told.read_chars, look.read_chars);
-  row.written_chars = first_of(told.written_chars, look.written_chars);
-  row.disk_read_bytes = first_of(told.disk_read_bytes, look.disk_read_bytes);
-  row.disk_written_bytes = first_of(told.disk_written_bytes, look.disk_written_bytes);
+  // The I/O of a look includes children that were waited for: of a parent it says nothing.
+  const TaskUsage& io = entry.told_at_exit && !entry.alive ? told
+                        : entry.has_children               ? none
+                                                           : look;
+  row.read_chars = io.read_chars;
+  row.written_chars = io.written_chars;
+  row.disk_read_bytes = io.disk_read_bytes;
+  row.disk_written_bytes = io.disk_written_bytes;
   row.voluntary_switches = first_of(told.voluntary_switches, look.voluntary_switches);
   row.involuntary_switches = first_of(told.involuntary_switches, look.involuntary_switches);
   if (entry.told_at_exit) {
@@ -298,6 +304,7 @@ TaskUsage usage_of(const Process& row) {
   TaskUsage usage;
   usage.user_ns = row.user_ns;
   usage.system_ns = row.system_ns;
+  usage.cpu_ns = row.cpu_ns;
   usage.wait_ns = row.wait_ns;
   usage.peak_rss_bytes = row.peak_rss_bytes;
   usage.minor_faults = row.minor_faults;

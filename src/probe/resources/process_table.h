@@ -25,9 +25,11 @@ class ProcessTable final : public TaskListener {
   ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns);
 
   void on_task(const TaskEvent& event) override;
-  // The latest look at a live process as a whole. Figures of children it has waited for are not in
-  // `own`.
-  void polled(int64_t pid, const TaskUsage& own);
+  // The latest look at a live process as a whole. Its I/O includes the children it has waited for.
+  // `journal`: write the row with the next changes, so that a killed recorder leaves it.
+  void polled(int64_t pid, const TaskUsage& look, bool journal);
+  // It is no longer there, though nobody told of its end: the event was lost.
+  void vanished(int64_t pid, int64_t time_ns);
   void departed(const Departure& departure);
   // Journals every row that changed since the last call.
   void write_changes();

@@ -20,7 +20,7 @@ namespace fathom {
 namespace {
 
 constexpr int64_t kSlowEvery = kNsPerSecond;  // cgroup, host and the costlier figures of the tree
-constexpr int64_t kCostFactor = 300;          // looking takes at most a 300th of the time
+constexpr int64_t kCostFactor = 50;           // looking takes at most a 50th of the time
 
 class ResourcesProbe final : public Probe {
  public:
@@ -39,17 +39,16 @@ class ResourcesProbe final : public Probe {
   }
 
   void tick(int64_t now_ns) override {
-    if (now_ns < not_before_ns_) {
-      ++left_out_;
-      return source_->drain(*table_);  // its buffers would overflow
-    }
+    // The session may tick more often than looks are wanted, and a look may have been too costly.
+    if (now_ns + settings_.interval_ns / 4 < next_look_ns_) return source_->drain(*table_);
     const int64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const bool slow = now_ns >= next_slow_ns_;
     if (slow) next_slow_ns_ = now_ns + kSlowEvery;
     look(now_ns, slow);
     const int64_t cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
-    not_before_ns_ =
-        cost_ns * kCostFactor > settings_.interval_ns ? now_ns + cost_ns * kCostFactor : 0;
+    const int64_t wait_ns = std::max(settings_.interval_ns, cost_ns * kCostFactor);
+    left_out_ += wait_ns / settings_.interval_ns - 1;
+    next_look_ns_ = now_ns + wait_ns;
   }
 
   void departed(const Departure& departure) override {
@@ -60,7 +59,8 @@ class ResourcesProbe final : public Probe {
 
   void finish(int64_t now_ns) override {
     look(now_ns, true);
-    look_back();
+    source_->drain(*table_);  // a source may hold an exit back for one drain
+    table_->write_changes();
   }
 
   [[nodiscard]] ProbeReport report() const override {
@@ -69,12 +69,20 @@ class ResourcesProbe final : public Probe {
                   ", cgroup: " + (target_->cgroup() != nullptr ? "own" : "none") + ", host: proc";
     report.settings = "interval " + format_duration_ns(settings_.interval_ns);
     if (left_out_ > 0) {
-      report.settings += fmt::format(", {} of {} looks left out to take less than 1/{} of a core",
+      report.settings += fmt::format(", {} of {} looks left out to take less than a {}th of a core",
                                      left_out_, left_out_ + looks_, kCostFactor);
     }
     report.seen = source_->seen() + looks_;
     report.dropped = source_->dropped();
     report.why = why_;
+    if (report.dropped > 0) {
+      report.why += (why_.empty() ? "" : "; ") + format_count(report.dropped) +
+                    " events of the tree were lost: its buffer was full";
+    }
+    if (left_out_ * 10 > looks_) {
+      report.why += (report.why.empty() ? "" : "; ") + format_count(left_out_) +
+                    " looks were left out to stay below 2 % of a core";
+    }
     report.buffer_bytes = source_->buffer_bytes();
     return report;
   }
@@ -130,12 +138,6 @@ class ResourcesProbe final : public Probe {
       GaugeWriter host(*out_, "host", now_ns);
       write_host_gauges(host);
     }
-  }
-
-  // After the end: the last events, and a last journal of every row.
-  void look_back() {
-    source_->drain(*table_);
-    table_->write_changes();
   }
 
   void note_rates(int64_t now_ns, const TreeFigures& before, const TreeFigures& now) {
@@ -195,7 +197,7 @@ class ResourcesProbe final : public Probe {
   std::optional<CgroupReader> cgroup_reader_;
   CgroupFigures cgroup_;
   std::string why_;
-  int64_t looks_ = 0, left_out_ = 0, next_slow_ns_ = 0, not_before_ns_ = 0, last_look_ns_ = 0,
+  int64_t looks_ = 0, left_out_ = 0, next_slow_ns_ = 0, next_look_ns_ = 0, last_look_ns_ = 0,
           peak_rss_bytes_ = 0;
   double cpu_cores_ = -1, read_per_s_ = -1, written_per_s_ = -1;
 };
@@ -208,21 +210,21 @@ void ResourcesProbe::total(Run& run) const {
   const TreeFigures& tree = poll_->figures();
   run.user_ns = cgroup_.user_ns ? cgroup_.user_ns : Maybe(tree.user_ns);
   run.system_ns = cgroup_.system_ns ? cgroup_.system_ns : Maybe(tree.system_ns);
-  run.wait_ns = told.wait_ns;
   run.peak_rss_bytes = told.peak_rss_bytes;
   run.cgroup_peak_bytes = cgroup_.peak_memory_bytes;
-  const bool exact = table_->exact();
+  const bool exact = table_->exact() && source_->dropped() == 0;
+  if (exact) run.wait_ns = told.wait_ns;
   run.minor_faults = exact ? told.minor_faults : Maybe(tree.minor_faults);
   run.major_faults = exact ? told.major_faults : Maybe(tree.major_faults);
   run.read_chars = exact ? told.read_chars : tree.read_chars;
   run.written_chars = exact ? told.written_chars : tree.written_chars;
   run.disk_read_bytes = exact ? told.disk_read_bytes : tree.disk_read_bytes;
   run.disk_written_bytes = exact ? told.disk_written_bytes : tree.disk_written_bytes;
-  run.voluntary_switches = told.voluntary_switches;
-  run.involuntary_switches = told.involuntary_switches;
+  run.voluntary_switches = exact ? told.voluntary_switches : Maybe(tree.voluntary_switches);
+  run.involuntary_switches = exact ? told.involuntary_switches : Maybe(tree.involuntary_switches);
   run.processes = table_->process_count();
   run.threads = table_->thread_count();
-  run.left_running = table_->live_count();
+  if (source_->dropped() == 0) run.left_running = table_->live_count();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kPssCostFactor = 1000;  // proportional memory may take a thousandth of the time
 constexpr size_t kMaxThreadsRead = 64;
 constexpr size_t kMaxOpen = 128;
+constexpr int kMostMisses = 5;
 
 void add_to(Maybe& sum, int64_t more) { sum = sum.value_or(0) + more; }
 
@@ -25,13 +26,6 @@ void add_io(TreeFigures& sum, const ProcIo& io) {
   add_to(sum.written_chars, io.written_chars);
   add_to(sum.disk_read_bytes, io.disk_read_bytes);
   add_to(sum.disk_written_bytes, io.disk_written_bytes);
-}
-
-void add(ProcIo& sum, const ProcIo& more) {
-  sum.read_chars += more.read_chars;
-  sum.written_chars += more.written_chars;
-  sum.disk_read_bytes += more.disk_read_bytes;
-  sum.disk_written_bytes += more.disk_written_bytes;
 }
 
 // Runnable but waiting for a core, over the threads that live now.
@@ -77,63 +71,52 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
   Seen& seen = this->seen(pid, folder);
   const auto stat =
       seen.stat_file.valid() ? parse_proc_stat(seen.stat_file.read()) : read_proc_stat(folder);
-  if (!stat.ok()) return;
-  const ProcStat& now = stat.value();
   seen.alive = true;
-  seen.ppid = now.ppid;
+  if (!stat.ok()) {
+    if (++seen.misses >= kMostMisses) table.vanished(pid, monotonic_ns());
+    return;
+  }
+  seen.misses = 0;
+  const ProcStat& now = stat.value();
   sum.rss_bytes += now.rss_bytes;
   sum.threads += now.threads;
   sum.user_ns += now.user_ns + now.child_user_ns;
   sum.system_ns += now.system_ns + now.child_system_ns;
   sum.minor_faults += now.minor_faults + now.child_minor_faults;
   sum.major_faults += now.major_faults + now.child_major_faults;
-  TaskUsage own;
-  own.user_ns = now.user_ns;
-  own.system_ns = now.system_ns;
-  own.minor_faults = now.minor_faults;
-  own.major_faults = now.major_faults;
-  own.peak_rss_bytes = now.rss_bytes;
+  TaskUsage look;
+  look.user_ns = now.user_ns;
+  look.system_ns = now.system_ns;
+  look.minor_faults = now.minor_faults;
+  look.major_faults = now.major_faults;
+  look.peak_rss_bytes = now.rss_bytes;
   const auto io = seen.io_file.valid() ? parse_proc_io(seen.io_file.read()) : read_proc_io(folder);
   if (io.ok()) {
-    seen.io = io.value();
-    add_io(sum, seen.io);
-    own.read_chars = std::max<int64_t>(0, seen.io.read_chars - seen.children_io.read_chars);
-    own.written_chars =
-        std::max<int64_t>(0, seen.io.written_chars - seen.children_io.written_chars);
-    own.disk_read_bytes =
-        std::max<int64_t>(0, seen.io.disk_read_bytes - seen.children_io.disk_read_bytes);
-    own.disk_written_bytes =
-        std::max<int64_t>(0, seen.io.disk_written_bytes - seen.children_io.disk_written_bytes);
+    add_io(sum, io.value());
+    look.read_chars = io.value().read_chars;
+    look.written_chars = io.value().written_chars;
+    look.disk_read_bytes = io.value().disk_read_bytes;
+    look.disk_written_bytes = io.value().disk_written_bytes;
   }
-  if (thorough || want_peaks_) look_thoroughly(folder, own, sum);
-  table.polled(pid, own);
+  if (thorough || want_peaks_) look_thoroughly(folder, look, sum);
+  table.polled(pid, look, thorough);
 }
 
-void TreePoll::look_thoroughly(const std::string& folder, TaskUsage& own, TreeFigures& sum) {
+void TreePoll::look_thoroughly(const std::string& folder, TaskUsage& look, TreeFigures& sum) {
   if (const auto status = read_proc_status(folder); status.ok()) {
-    if (status.value().peak_rss_bytes) own.peak_rss_bytes = status.value().peak_rss_bytes;
-    own.voluntary_switches = status.value().voluntary_switches;
-    own.involuntary_switches = status.value().involuntary_switches;
+    if (status.value().peak_rss_bytes) look.peak_rss_bytes = status.value().peak_rss_bytes;
+    look.voluntary_switches = status.value().voluntary_switches;
+    look.involuntary_switches = status.value().involuntary_switches;
   }
-  own.wait_ns = waiting_ns(folder);
+  look.wait_ns = waiting_ns(folder);
   if (const auto fds = count_fds(folder); fds.ok()) add_to(sum.fds, fds.value());
   if (!sum.pss_bytes) return;
   if (const auto memory = read_proc_smaps_rollup(folder); memory.ok())
     add_to(sum.pss_bytes, memory.value().pss_bytes);
 }
 
-// A child that is gone was waited for by its parent, whose figures now include it.
 void TreePoll::forget_the_dead() {
-  for (auto entry = seen_.begin(); entry != seen_.end();) {
-    if (entry->second.alive) {
-      ++entry;
-      continue;
-    }
-    if (const auto parent = seen_.find(entry->second.ppid); parent != seen_.end()) {
-      add(parent->second.children_io, entry->second.io);
-    }
-    entry = seen_.erase(entry);
-  }
+  std::erase_if(seen_, [](const auto& entry) { return !entry.second.alive; });
 }
 
 void TreePoll::raise(const TreeFigures& sum) {
@@ -143,6 +126,8 @@ void TreePoll::raise(const TreeFigures& sum) {
   figures_.fds = sum.fds;
   fathom::raise(figures_.user_ns, sum.user_ns);
   fathom::raise(figures_.system_ns, sum.system_ns);
+  figures_.voluntary_switches = sum.voluntary_switches;
+  figures_.involuntary_switches = sum.involuntary_switches;
   fathom::raise(figures_.minor_faults, sum.minor_faults);
   fathom::raise(figures_.major_faults, sum.major_faults);
   fathom::raise(figures_.read_chars, sum.read_chars);
@@ -156,6 +141,8 @@ void TreePoll::departed(const Departure& departure) {
   departed_.system_ns += departure.system_ns;
   departed_.minor_faults += departure.minor_faults;
   departed_.major_faults += departure.major_faults;
+  departed_.voluntary_switches += departure.voluntary_switches;
+  departed_.involuntary_switches += departure.involuntary_switches;
   seen_.erase(departure.pid);
   if (!departure.io) return;
   ProcIo io;

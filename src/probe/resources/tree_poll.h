@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks at every live process of the tree through /proc, and adds up the tree. A process's own
 // figures in /proc include the children it has waited for (I/O always, CPU time as separate
-// fields), which is what makes the tree's sum exact and a single process's share a subtraction.
+// fields), which is what makes the tree's sum exact.
 // Belongs to the recorder's thread.
 #pragma once
 
@@ -22,6 +22,7 @@ struct TreeFigures {
   int64_t threads = 0;
   // Since the start, of all that is and was; never falling.
   int64_t user_ns = 0, system_ns = 0, minor_faults = 0, major_faults = 0;
+  int64_t voluntary_switches = 0, involuntary_switches = 0;  // of processes the launcher reaped
   Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
 };
 
@@ -37,14 +38,13 @@ class TreePoll {
 
  private:
   struct Seen {
-    int64_t ppid = 0;
     RereadFile stat_file, io_file;
-    ProcIo io, children_io;
+    int misses = 0;  // looks in a row that found nothing
     bool alive = false;
   };
   Seen& seen(int64_t pid, const std::string& folder);
   void look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum);
-  static void look_thoroughly(const std::string& folder, TaskUsage& own, TreeFigures& sum);
+  static void look_thoroughly(const std::string& folder, TaskUsage& look, TreeFigures& sum);
   void forget_the_dead();
   void raise(const TreeFigures& sum);
 
