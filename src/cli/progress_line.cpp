@@ -45,14 +45,14 @@ std::string progress_text(const Progress& progress) {
     if (figures.peak_memory_bytes > figures.memory_bytes)
       text += " (peak " + format_bytes(figures.peak_memory_bytes) + ")";
   }
+  if (figures.processes >= 0)
+    text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
   if (figures.read_bytes_per_s >= 1) {
     text += " · read " + format_bytes(figures.read_bytes_per_s) + "/s";
   }
   if (figures.written_bytes_per_s >= 1) {
     text += " · write " + format_bytes(figures.written_bytes_per_s) + "/s";
   }
-  if (figures.processes >= 0)
-    text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
   return text + fmt::format(" · {} records", format_count(progress.records));
 }
 

@@ -43,6 +43,7 @@ Result<Recording> Recording::open(const std::string& path) {
                    fmt::format("{} holds no whole frame: nothing could be saved of its {} bytes",
                                journal_path, recording.journal_->health().file_bytes)};
     }
+    recording.damage_ = recording.describe_damage();
     return recording;
   }
   if (exists(recording.table_path(TableOf<Run>::kName))) return recording;
@@ -57,7 +58,7 @@ std::string Recording::table_path(const char* table) const {
   return path_ + "/" + table + ".parquet";
 }
 
-std::string Recording::damage() const {
+std::string Recording::describe_damage() const {
   if (!journal_) return {};
   const JournalHealth& health = journal_->health();
   std::string text;

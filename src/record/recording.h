@@ -34,7 +34,7 @@ class Recording {
   // Whether a recorder is still writing it.
   [[nodiscard]] bool in_use() const { return journal_ && journal_in_use(journal_path_); }
   // One sentence on what is missing, empty for a complete recording.
-  [[nodiscard]] std::string damage() const;
+  [[nodiscard]] const std::string& damage() const { return damage_; }
 
   // Gives every record of `tables`, batch by batch. A keyed record may come more than once: the
   // last counts.
@@ -42,7 +42,9 @@ class Recording {
   [[nodiscard]] Status read(TableSet tables, const Visit& visit) const;
 
  private:
-  std::string path_, journal_path_;
+  [[nodiscard]] std::string describe_damage() const;
+
+  std::string path_, journal_path_, damage_;  // as it was when it was opened
   std::shared_ptr<JournalReader> journal_;
 };
 

@@ -34,6 +34,7 @@ class SummaryTest : public testing::Test {
     process.start_ns = kSecond;
     process.user_ns = user_ns;
     process.system_ns = 0;
+    process.cpu_ns = user_ns;
     process.peak_rss_bytes = peak;
     out_->add(process);
   }

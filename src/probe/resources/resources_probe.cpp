@@ -210,10 +210,11 @@ void ResourcesProbe::total(Run& run) const {
   const TreeFigures& tree = poll_->figures();
   run.user_ns = cgroup_.user_ns ? cgroup_.user_ns : Maybe(tree.user_ns);
   run.system_ns = cgroup_.system_ns ? cgroup_.system_ns : Maybe(tree.system_ns);
-  run.peak_rss_bytes = told.peak_rss_bytes;
   run.cgroup_peak_bytes = cgroup_.peak_memory_bytes;
   const bool exact = table_->exact() && source_->dropped() == 0;
   if (exact) run.wait_ns = told.wait_ns;
+  run.peak_rss_bytes =
+      exact ? told.peak_rss_bytes : std::max(told.peak_rss_bytes, tree.largest_rss_bytes);
   run.minor_faults = exact ? told.minor_faults : Maybe(tree.minor_faults);
   run.major_faults = exact ? told.major_faults : Maybe(tree.major_faults);
   run.read_chars = exact ? told.read_chars : tree.read_chars;

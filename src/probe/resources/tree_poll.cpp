@@ -128,6 +128,7 @@ void TreePoll::raise(const TreeFigures& sum) {
   fathom::raise(figures_.system_ns, sum.system_ns);
   figures_.voluntary_switches = sum.voluntary_switches;
   figures_.involuntary_switches = sum.involuntary_switches;
+  figures_.largest_rss_bytes = sum.largest_rss_bytes;
   fathom::raise(figures_.minor_faults, sum.minor_faults);
   fathom::raise(figures_.major_faults, sum.major_faults);
   fathom::raise(figures_.read_chars, sum.read_chars);
@@ -143,6 +144,7 @@ void TreePoll::departed(const Departure& departure) {
   departed_.major_faults += departure.major_faults;
   departed_.voluntary_switches += departure.voluntary_switches;
   departed_.involuntary_switches += departure.involuntary_switches;
+  fathom::raise(departed_.largest_rss_bytes, departure.max_rss_bytes);
   seen_.erase(departure.pid);
   if (!departure.io) return;
   ProcIo io;

@@ -22,7 +22,9 @@ struct TreeFigures {
   int64_t threads = 0;
   // Since the start, of all that is and was; never falling.
   int64_t user_ns = 0, system_ns = 0, minor_faults = 0, major_faults = 0;
-  int64_t voluntary_switches = 0, involuntary_switches = 0;  // of processes the launcher reaped
+  // Of processes the launcher reaped, with those they had waited for.
+  int64_t voluntary_switches = 0, involuntary_switches = 0;
+  Maybe largest_rss_bytes;  // of one process
   Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
 };
 

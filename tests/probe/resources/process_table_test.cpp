@@ -169,7 +169,7 @@ TEST_F(ProcessTableTest, CpuTimeToldAtExitIsSplitAsItWasSeen) {
   TaskUsage look;
   look.user_ns = 30;
   look.system_ns = 10;
-  table_.polled(100, look);
+  table_.polled(100, look, false);
   TaskUsage end;
   end.cpu_ns = 80;
   exit(50, 100, 100, 0, &end);

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(All, TaskSourceTest, ::testing::ValuesIn(kRungs),
                          [](const auto& rung) { return std::string(rung.param.name); });
 
 TEST_P(TaskSourceTest, ThreeChildrenAndFiveThreads) {
-  run({"children-threads", "3", "5", "60"});
+  run({"children-threads", "3", "5", "400"});
   if (IsSkipped()) return;
   EXPECT_EQ(WEXITSTATUS(tree_.status), 7);
   std::set<int64_t> threads, children;
