@@ -72,6 +72,32 @@ std::string make_unified_leaf(const CgroupPlaces& places, const std::string& nam
   return make_leaf(places.unified, name);
 }
 
+// fathom-RUNID-PID, as create() names them.
+bool is_leaf_name(std::string_view name) {
+  if (!name.starts_with(kCgroupPrefix)) return false;
+  name.remove_prefix(kCgroupPrefix.size());
+  const bool doctor = name.starts_with("doctor-");
+  const bool run =
+      name.size() > 25 && name[8] == 'T' && name[15] == 'Z' && name[16] == '-' && name[25] == '-';
+  return doctor || run;
+}
+
+// Our own cgroup in the tree that `folder` is in: where processes may be, unlike in a parent that
+// hands controllers down. The parent, where we are not in that tree.
+std::string own_place_beside(const std::string& folder) {
+  struct stat there {};
+  const auto places = CgroupPlaces::find();
+  if (places.ok() && stat(folder.c_str(), &there) == 0) {
+    for (const std::string* own :
+         {&places.value().unified, &places.value().memory, &places.value().cpuacct}) {
+      struct stat here {};
+      if (!own->empty() && stat(own->c_str(), &here) == 0 && here.st_dev == there.st_dev)
+        return *own;
+    }
+  }
+  return fs::path(folder).parent_path();
+}
+
 bool recorder_lives(std::string_view leaf_name) {
   const size_t dash = leaf_name.rfind('-');
   int64_t pid = 0;
@@ -98,10 +124,19 @@ CgroupPlaces CgroupPlaces::parse(std::string_view mountinfo, std::string_view ow
       if (first == std::string_view::npos || second == std::string_view::npos) continue;
       const std::string_view controllers = own.substr(first + 1, second - first - 1);
       const std::string folder = folder_in(fields[4], fields[3], own.substr(second + 1));
-      if (type[0] == "cgroup2" && controllers.empty()) places.unified = folder;
+      if (type[0] == "cgroup2" && controllers.empty()) {
+        places.unified = folder;
+        places.mounts.emplace_back(fields[4]);
+      }
       if (type[0] != "cgroup") continue;
-      if (has_word(type[2], "memory") && has_word(controllers, "memory")) places.memory = folder;
-      if (has_word(type[2], "cpuacct") && has_word(controllers, "cpuacct")) places.cpuacct = folder;
+      if (has_word(type[2], "memory") && has_word(controllers, "memory")) {
+        places.memory = folder;
+        places.mounts.emplace_back(fields[4]);
+      }
+      if (has_word(type[2], "cpuacct") && has_word(controllers, "cpuacct")) {
+        places.cpuacct = folder;
+        places.mounts.emplace_back(fields[4]);
+      }
     }
   }
   return places;
@@ -149,27 +184,26 @@ std::vector<std::string> leftover_cgroups() {
   std::vector<std::string> found;
   const auto places = CgroupPlaces::find();
   if (!places.ok()) return found;
-  const CgroupPlaces& own = places.value();
-  for (const std::string& folder :
-       {own.unified, fs::path(own.unified).parent_path().string(), own.memory, own.cpuacct}) {
+  for (const std::string& mount : places.value().mounts) {
     std::error_code error;
-    if (folder.empty()) continue;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      const std::string name = entry.path().filename();
-      if (name.starts_with(kCgroupPrefix) && !recorder_lives(name)) found.push_back(entry.path());
+    fs::recursive_directory_iterator entry(mount, fs::directory_options::skip_permission_denied,
+                                           error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+      const std::string name = entry->path().filename();
+      if (is_leaf_name(name) && !recorder_lives(name)) found.push_back(entry->path());
     }
   }
   return found;
 }
 
 Status remove_cgroup(const std::string& folder) {
-  const std::string parent = fs::path(folder).parent_path();
+  const std::string refuge = own_place_beside(folder);
   for (int attempt = 0; attempt < kMostAttempts && rmdir(folder.c_str()) != 0; ++attempt) {
     if (errno == ENOENT) return {};
     if (attempt > 1) usleep(kPatienceUs);  // one that is dying cannot be moved and is gone soon
     TRY_ASSIGN(const std::string pids, read_file(folder + "/cgroup.procs"));
     for (const std::string_view pid : split(pids, '\n'))
-      (void)write_file(parent + "/cgroup.procs", pid);
+      (void)write_file(refuge + "/cgroup.procs", pid);
   }
   if (access(folder.c_str(), F_OK) == 0) return errno_error("remove " + folder, EBUSY);
   return {};

@@ -20,6 +20,7 @@ struct CgroupPlaces {
   std::string unified;  // folder of our own cgroup in the v2 tree
   std::string memory;   // the same in v1
   std::string cpuacct;
+  std::vector<std::string> mounts{};  // of those trees
 
   static CgroupPlaces parse(std::string_view mountinfo, std::string_view own_cgroups);
   static Result<CgroupPlaces> find();
@@ -45,9 +46,9 @@ class Cgroup {
   std::string unified_, memory_, cpuacct_;
 };
 
-// Leaves of runs whose recorder is gone.
+// Leaves of runs whose recorder is gone, anywhere in the trees.
 std::vector<std::string> leftover_cgroups();
-// Empties and removes one.
+// Moves what runs there to our own cgroup and removes it.
 Status remove_cgroup(const std::string& folder);
 
 }  // namespace fathom

@@ -98,6 +98,7 @@ std::string_view Interner::keep(std::string_view text) {
   const std::string_view kept(block_at_, text.size());
   block_at_ += text.size();
   block_left_ -= text.size();
+  text_bytes_ += text.size();
   return kept;
 }
 

@@ -83,6 +83,8 @@ class Interner {
 
   [[nodiscard]] const Dictionary& dictionary() const { return dictionary_; }
   [[nodiscard]] std::string_view text(StringId id) const { return dictionary_.text(id); }
+  // What the kept strings take.
+  [[nodiscard]] size_t text_bytes() const { return text_bytes_; }
 
  private:
   std::string_view keep(std::string_view text);
@@ -96,6 +98,7 @@ class Interner {
   Dictionary dictionary_;
   std::vector<std::unique_ptr<char[]>> blocks_;
   size_t block_left_ = 0;
+  size_t text_bytes_ = 0;
   char* block_at_ = nullptr;
   std::unordered_map<std::string_view, StringId, HashOf> strings_;
   std::unordered_map<ThreadKey, ThreadId, HashOf> threads_;

@@ -47,6 +47,19 @@ class Translator {
   std::vector<StackId> stacks_;
 };
 
+// Gives the strings of a record that is kept, and has no other ids, new ids in another interner.
+template <class Record>
+void carry_over(Record& record, const Dictionary& from, Interner& to) {
+  for_each_field<Record>([&](const auto& field, uint32_t) {
+    using Member = std::remove_cvref_t<decltype(record.*field.member)>;
+    static_assert(!std::is_same_v<Member, StackId> && !std::is_same_v<Member, ThreadId> &&
+                  !std::is_same_v<Member, DetailId>);
+    if constexpr (std::is_same_v<Member, StringId>) {
+      record.*field.member = to.string(from.text(record.*field.member));
+    }
+  });
+}
+
 // Adds all rows of `batch` to `rows`.
 void add_translated(const Batch& batch, Interner& names, Rows& rows);
 

@@ -17,6 +17,7 @@
 #include "base/host.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "record/merge.h"
 #include "session/event_loop.h"
 
 namespace fathom {
@@ -69,6 +70,7 @@ class Session {
 
  private:
   void begin(const std::string& run_id) {
+    out_.keep_ids([this](const Dictionary& from, Interner& to) { carry_over(run_, from, to); });
     const HostFacts host = host_facts();
     const auto text = [this](std::string_view value) { return out_.string(value); };
     run_.id = text(run_id);
@@ -156,6 +158,7 @@ class Session {
     each_probe([&](Probe& probe) { probe.tick(now_ns); });
     if (now_ns >= next_flush_ns_) {
       out_.flush();
+      out_.renew_names();
       next_flush_ns_ = now_ns + kFlushEvery;
     }
     if (now_ns >= next_progress_ns_ && options_.on_progress) {

@@ -49,6 +49,13 @@ void RecordStream::send(const Rows& rows) {
   send(second);
 }
 
+void RecordStream::renew_names(size_t most_bytes) {
+  if (names_.text_bytes() <= most_bytes || pending_ > 0) return;
+  Interner fresh;
+  for (const CarryOver& carry_over : carry_overs_) carry_over(names_.dictionary(), fresh);
+  names_ = std::move(fresh);
+}
+
 void RecordStream::flush() {
   send(rows_);
   records_ += pending_;

@@ -3,8 +3,10 @@
 // the recorder's thread. Adding a record costs a copy; encoding happens once per batch.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "record/batch.h"
 #include "record/frame.h"
@@ -28,6 +30,13 @@ class RecordStream {
   Histogram histogram(std::span<const int64_t> values);
 
   void flush();
+
+  // A long run meets strings without end (the arguments of a million processes). Whoever keeps ids
+  // says here how they are carried over to a fresh interner; renew_names() makes one when the old
+  // has grown large. Call it between flush() and the next string(), where nobody else holds an id.
+  using CarryOver = std::function<void(const Dictionary& from, Interner& to)>;
+  void keep_ids(CarryOver carry_over) { carry_overs_.push_back(std::move(carry_over)); }
+  void renew_names(size_t most_bytes = kMostNameBytes);
   // The same, and waits until the sink has written or lost everything: report() is then whole.
   void settle();
   // Ends the stream: what is pending, in one frame with the seal. Sinks keep room for it, so flush
@@ -39,10 +48,12 @@ class RecordStream {
 
  private:
   static constexpr int64_t kBatchRecords = 8192;
+  static constexpr size_t kMostNameBytes = size_t{4} << 20;
   void send(const Rows& rows);
 
   Sink& sink_;
   Interner names_;
+  std::vector<CarryOver> carry_overs_;
   Rows rows_;
   FrameEncoder encoder_;
   int64_t pending_ = 0;

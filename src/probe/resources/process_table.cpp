@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "record/merge.h"
 
 namespace fathom {
 namespace {
@@ -75,7 +76,16 @@ void add_usage(TaskUsage& sum, const TaskUsage& more) {
 
 ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns)
     : out_(out), root_pid_(root_pid) {
+  out_.keep_ids([this](const Dictionary& from, Interner& to) { carry_over_ids(from, to); });
   add(root_pid, std::nullopt, start_ns, StringId::kNone);
+}
+
+void ProcessTable::carry_over_ids(const Dictionary& from, Interner& to) {
+  for (auto& [pid, entry] : entries_) {
+    carry_over(entry.row, from, to);
+    for (auto& [tid, thread] : entry.live_threads) carry_over(thread, from, to);
+  }
+  for (Thread& thread : changed_threads_) carry_over(thread, from, to);
 }
 
 ProcessTable::Entry* ProcessTable::find(int64_t pid) {

@@ -71,6 +71,7 @@ class ProcessTable final : public TaskListener {
   Entry& add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name);
   void add_thread(Entry& entry, int64_t tid, int64_t time_ns, StringId name);
   void fill(Entry& entry);
+  void carry_over_ids(const Dictionary& from, Interner& to);
 
   RecordStream& out_;
   int64_t root_pid_;

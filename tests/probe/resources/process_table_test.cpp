@@ -178,6 +178,34 @@ TEST_F(ProcessTableTest, CpuTimeToldAtExitIsSplitAsItWasSeen) {
   EXPECT_EQ(row.system_ns, 20);
 }
 
+TEST_F(ProcessTableTest, NamesOutliveANewInterner) {
+  size_t largest = 0;
+  fork(20, 200, 200, 100);
+  for (int64_t pid = 1000; pid < 4000; ++pid) {
+    fork(pid, pid, pid, 100);
+    TaskEvent exec = event_of(Kind::kExec, pid, pid, pid);
+    const std::string args = std::string(1000, 'x') + std::to_string(pid);
+    exec.name = "child";
+    exec.args = args;
+    table_.on_task(exec);
+    exit(pid + 1, pid, pid, 0, nullptr);
+    if (pid % 100 != 0) continue;
+    table_.write_changes();
+    out_.flush();
+    out_.renew_names(200'000);
+    largest = std::max(largest, out_.names().text_bytes());
+  }
+  EXPECT_LT(largest, 500'000U);  // 3 MB of arguments went through
+  TaskEvent rename = event_of(Kind::kRename, 9000, 200, 200);
+  rename.name = "renamed";
+  table_.on_task(rename);
+  const auto by_pid = rows();
+  EXPECT_EQ(by_pid.size(), 3002U);
+  EXPECT_EQ(text(by_pid.at(200).name), "renamed");
+  EXPECT_EQ(text(by_pid.at(1234).name), "child");
+  EXPECT_TRUE(text(by_pid.at(3999).args).ends_with("x3999"));
+}
+
 TEST_F(ProcessTableTest, ManyShortChildrenAreForgottenButCounted) {
   const TaskUsage each = usage(3, 10, 5);
   for (int64_t pid = 1000; pid < 6000; ++pid) {
