@@ -77,7 +77,7 @@ Result<int> run_query(const Arguments& arguments) {
   std::vector<Recording> recordings;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     TRY_ASSIGN(Recording recording, Recording::open(words[i]));
-    if (const std::string damage = recording.damage(); !damage.empty())
+    if (const std::string& damage = recording.damage(); !damage.empty())
       log_warning("{}: {}", words[i], damage);
     recordings.push_back(std::move(recording));
   }

@@ -100,7 +100,7 @@ Result<std::unique_ptr<Collected>> collect(const Recording& recording, TableSet 
     return {};
   }));
   keep_last(collected->rows);
-  if (const std::string damage = recording.damage(); !damage.empty()) {
+  if (const std::string& damage = recording.damage(); !damage.empty()) {
     for (Run& run : collected->rows.of<Run>()) run.damage = collected->names.string(damage);
   }
   return collected;

@@ -179,7 +179,7 @@ TEST_F(CgroupLeaves, RemovingOneThatIsGoneIsFine) {
 
 // Needs a host that lets us make cgroups.
 TEST(Cgroup, RealLeafTakesAProcessAndGivesItBack) {
-  auto cgroup = Cgroup::create("test");
+  auto cgroup = Cgroup::create("20260101T000000Z-0badcafe");
   if (!cgroup.ok()) GTEST_SKIP() << cgroup.error().message;
   const pid_t child = fork();
   if (child == 0) {

@@ -88,7 +88,8 @@ TEST_F(RowTextTest, CsvTellsAbsentFromZero) {
   thread.pid = 1;
   thread.name = names.string("x,\"y\"");
   thread.end_ns = 0;
-  EXPECT_EQ(RowText::csv_header<Thread>(), "pid,tid,name,start_ns,end_ns,user_ns,system_ns,cpu_ns\n");
+  EXPECT_EQ(RowText::csv_header<Thread>(),
+            "pid,tid,name,start_ns,end_ns,user_ns,system_ns,cpu_ns\n");
   EXPECT_EQ(RowText(names.dictionary(), rows).csv(thread), "1,0,\"x,\"\"y\"\"\",0,0,,,\n");
 }
 

@@ -140,7 +140,7 @@ TEST_F(TablesTest, EveryRowOfEveryTableComesBack) {
 TEST_F(TablesTest, AnUnsealedJournalConverts) {
   write_odd_journal(false);
   const Recording torn = Recording::open(folder_).value();
-  const std::string damage = torn.damage();
+  const std::string& damage = torn.damage();
   EXPECT_FALSE(damage.empty());
   const auto before = collect(torn, kAllTables).value();
   ASSERT_TRUE(convert().ok());
