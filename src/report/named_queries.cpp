@@ -14,11 +14,11 @@ SELECT run, label, command, end_reason, exit_status, exit_signal,
 FROM runs ORDER BY start_ns + real_offset_ns)"},
 
     {"top-processes", "Processes by CPU time, with memory, faults and disk", R"(
-SELECT label, pid, name, round((user_ns + system_ns) / 1e9, 3) AS cpu_s, round(user_ns / 1e9, 3) AS user_s,
+SELECT label, pid, name, round(cpu_ns / 1e9, 3) AS cpu_s, round(user_ns / 1e9, 3) AS user_s,
        round(system_ns / 1e9, 3) AS system_s, round(wait_ns / 1e9, 3) AS wait_s,
        round((end_ns - start_ns) / 1e9, 3) AS seconds, peak_rss_bytes, major_faults,
        disk_read_bytes, disk_written_bytes, args
-FROM processes ORDER BY user_ns + system_ns DESC NULLS LAST LIMIT 50)"},
+FROM processes ORDER BY cpu_ns DESC NULLS LAST LIMIT 50)"},
 
     {"process-tree", "Who started whom, with start, length and CPU time", R"(
 WITH RECURSIVE parents AS (
@@ -32,8 +32,8 @@ tree AS (
   SELECT c.run, c.pid, c.start_ns, t.depth + 1, list_concat(t.place, [c.start_ns, c.pid])
   FROM tree t JOIN parents c ON c.run = t.run AND c.parent_pid = t.pid AND c.parent_start_ns = t.start_ns)
 SELECT p.label, repeat('  ', t.depth) || coalesce(p.name, '?') AS process, p.pid,
-       round((p.start_ns - r.start_ns) / 1e9, 3) AS start_s, round((p.end_ns - p.start_ns) / 1e9, 3) AS seconds,
-       round((p.user_ns + p.system_ns) / 1e9, 3) AS cpu_s, p.exit_status, p.exit_signal, p.args
+       round(greatest(p.start_ns - r.start_ns, 0) / 1e9, 3) AS start_s, round((p.end_ns - p.start_ns) / 1e9, 3) AS seconds,
+       round(p.cpu_ns / 1e9, 3) AS cpu_s, p.exit_status, p.exit_signal, p.args
 FROM tree t JOIN processes p USING (run, pid, start_ns) LEFT JOIN runs r USING (run)
 ORDER BY p.run, t.place)"},
 
@@ -49,13 +49,13 @@ SELECT label, second, scope, name, CASE WHEN ends_with(name, '_total') THEN unit
        round(CASE WHEN ends_with(name, '_total') THEN step / nullif(step_s, 0) ELSE mean END, 3) AS value
 FROM steps ORDER BY run, scope, name, second)"},
 
-    {"peak-memory", "The most memory of each process, and of the tree, cgroup and host", R"(
+    {"peak-memory", "The most memory of each process, of the tree and of the cgroup", R"(
 SELECT label, 'process ' || pid AS what, name, peak_rss_bytes AS bytes, NULL AS at_s
 FROM processes WHERE peak_rss_bytes IS NOT NULL
 UNION ALL
 SELECT g.label, g.scope, g.name, max(g.value)::BIGINT, round((max_by(g.time_ns, g.value) - any_value(r.start_ns)) / 1e9, 3)
 FROM gauges g JOIN runs r USING (run)
-WHERE g.unit = 'bytes' AND NOT ends_with(g.name, '_total') GROUP BY g.run, g.label, g.scope, g.name
+WHERE g.unit = 'bytes' AND g.scope <> 'host' AND NOT ends_with(g.name, '_total') GROUP BY g.run, g.label, g.scope, g.name
 ORDER BY bytes DESC LIMIT 50)"},
 
     {"exits", "Processes that failed: exit status other than 0, or ended by a signal", R"(
