@@ -20,7 +20,11 @@ constexpr uint64_t kPadding = 8;
 // Rules with numbers, equal ones once. Open addressing; slots hold number + 1.
 class RuleNumbers {
  public:
-  RuleNumbers() : slots_(1024) { number_of(UnwindRule()); }
+  RuleNumbers() : slots_(1024) {
+    UnwindRule none;
+    none.mark_changes();
+    number_of(none);
+  }
 
   // kMostRules when there are too many.
   size_t number_of(const UnwindRule& rule) {

@@ -77,6 +77,7 @@ class MappedModules : public UnwindModules {
     return elf.ok() && elf.value().read_into(offset, to.data(), to.size()).ok() ? to.size() : 0;
   }
   [[nodiscard]] const auto& tables() const { return tables_; }
+  [[nodiscard]] const auto& biases() const { return biases_; }
 
   uint64_t finds = 0;
 
@@ -100,7 +101,7 @@ class MappedModules : public UnwindModules {
       const auto linked = elf.value().address_of_offset(offset);
       if (linked && tables_.contains(name)) {
         module.table = tables_[name].get();
-        module.bias = start - *linked;
+        module.bias = biases_[name] = start - *linked;
       }
     }
     modules_[start] = module;
@@ -111,6 +112,7 @@ class MappedModules : public UnwindModules {
   std::map<uint64_t, UnwindModule> modules_;
   std::map<uint64_t, std::string> names_;
   std::map<uint64_t, uint64_t> offsets_;
+  std::map<std::string, uint64_t> biases_;
   std::map<std::string, std::unique_ptr<UnwindTable>> tables_;
 };
 

@@ -136,12 +136,23 @@ NOINLINE uint64_t large_frame(uint64_t x) {
   memset(bytes, int(x), sizeof bytes);
   return leaf(static_cast<uint64_t>(bytes[x % sizeof bytes]));
 }
+#ifdef __cpp_exceptions
 [[noreturn]] NOINLINE void fail(int x) { throw std::runtime_error("fail " + std::to_string(x)); }
 NOINLINE size_t maybe_fail(int depth) {
   std::string held(40, 'x');
   if (depth == 0) fail(int(held.size()));
   return held.size() + (depth > -1 ? maybe_fail(depth - 1) : 0);
 }
+NOINLINE void throw_and_catch() {
+  try {
+    maybe_fail(6);
+  } catch (const std::exception& error) {
+    sink = strlen(error.what());
+  }
+}
+#else
+void throw_and_catch() {}
+#endif
 int compare(const void* a, const void* b) {
   const uint64_t x = leaf(*static_cast<const uint32_t*>(a)),
                  y = leaf(*static_cast<const uint32_t*>(b));
@@ -173,11 +184,7 @@ NOINLINE void one_round(void* loaded, int depth) {
   uint32_t numbers[24];
   for (size_t i = 0; i < 24; ++i) numbers[i] = uint32_t(leaf(sink + i));
   qsort(numbers, 24, sizeof numbers[0], compare);
-  try {
-    if (!kStatic) maybe_fail(6);
-  } catch (const std::exception& error) {
-    sink = strlen(error.what());
-  }
+  if (!kStatic) throw_and_catch();
   const std::function<uint64_t(int)> nested = [&](int n) {
     return n == 0 ? realigned(sink) : nested(n - 1) + leaf(uint64_t(n));
   };
