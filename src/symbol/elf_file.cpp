@@ -121,6 +121,7 @@ std::optional<uint64_t> ElfFile::address_of_offset(uint64_t offset) const {
 
 Status ElfFile::read_into(uint64_t offset, void* to, size_t bytes) const {
   if (offset > size_ || bytes > size_ - offset) return corrupt("reads past the end");
+  if (bytes == 0) return {};
   if (!fd_.valid()) {
     if (memory_.size() != size_) return Error{Code::kNotFound, "ELF file was closed"};
     std::memcpy(to, memory_.data() + offset, bytes);
