@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/kernel_symbols.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/fd.h"
+#include "base/scan.h"
+
+namespace fathom {
+namespace {
+
+// Sizes are not told: a symbol reaches to the next one, but no function is this long.
+constexpr uint64_t kLongestFunction = 1 << 20;
+constexpr size_t kMaxLineBytes = 4096;
+
+// Ends of regions; what follows them is not theirs.
+bool is_boundary(std::string_view name) {
+  return name == "_etext" || name == "_einittext" || name == "__end_rodata";
+}
+
+// Which of two names of one address says more.
+int rank(std::string_view name) {
+  if (is_boundary(name)) return -2;
+  if (name.starts_with("__pfx_") || name == "_text" || name == "_stext") return -1;
+  return 8 - static_cast<int>(std::min<size_t>(name.find_first_not_of('_'), 8));
+}
+
+}  // namespace
+
+Result<KernelSymbols> KernelSymbols::load(const std::string& path) {
+  auto text = read_file(path);
+  if (!text.ok()) return std::move(text).error().within("kernel symbols");
+  return parse(text.value());
+}
+
+Result<KernelSymbols> KernelSymbols::parse(std::string_view text) {
+  KernelSymbols symbols;
+  symbols.names_.reserve(text.size() / 2);
+  while (const auto line = take_line(text)) symbols.add_line(*line);
+  if (symbols.entries_.empty()) {
+    if (symbols.hidden_ == 0) return Error{Code::kNotFound, "kernel symbols: the list is empty"};
+    return Error{Code::kPermission, "kernel symbols: the kernel hides its addresses"}.with_hint(
+        "run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+  }
+  symbols.settle();
+  return symbols;
+}
+
+// "ffffffff81000000 T name" and, for modules, "\t[module]".
+void KernelSymbols::add_line(std::string_view line) {
+  if (line.size() > kMaxLineBytes) return;
+  uint64_t start = 0;
+  const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), start, 16);
+  if (failed != std::errc()) return;
+  line.remove_prefix(static_cast<size_t>(end - line.data()));
+  if (line.size() < 4 || line[0] != ' ' || line[2] != ' ') return;
+  const char type = line[1];
+  line.remove_prefix(3);
+  if (start == 0) ++hidden_;
+  const bool text = type == 't' || type == 'T' || type == 'w' || type == 'W';
+  if (!text || !is_kernel_address(start)) return;
+  const std::string_view name = take_word(line);
+  skip_blanks(line);
+  if (name.empty()) return;
+  const uint16_t module = line.empty() ? uint16_t{0} : module_index(line);
+  entries_.push_back({.start = start,
+                      .name = static_cast<uint32_t>(names_.size()),
+                      .length = static_cast<uint16_t>(name.size()),
+                      .module = module});
+  names_ += name;
+}
+
+uint16_t KernelSymbols::module_index(std::string_view name) {
+  if (modules_[last_module_] == name) return last_module_;
+  auto found = std::ranges::find(modules_, name);
+  if (found == modules_.end()) {
+    if (modules_.size() > 4096) return 0;
+    found = modules_.insert(found, std::string(name));
+  }
+  last_module_ = static_cast<uint16_t>(found - modules_.begin());
+  return last_module_;
+}
+
+void KernelSymbols::settle() {
+  std::ranges::stable_sort(entries_, {}, &Entry::start);
+  const auto name = [this](const Entry& entry) {
+    return std::string_view(names_).substr(entry.name, entry.length);
+  };
+  size_t kept = 0;
+  for (const Entry& entry : entries_) {
+    if (kept > 0 && entries_[kept - 1].start == entry.start) {
+      if (rank(name(entry)) > rank(name(entries_[kept - 1]))) entries_[kept - 1] = entry;
+    } else {
+      entries_[kept++] = entry;
+    }
+  }
+  entries_.resize(kept);
+  entries_.shrink_to_fit();
+  names_.shrink_to_fit();
+}
+
+std::optional<KernelSymbol> KernelSymbols::find(uint64_t address) const {
+  const auto above = std::ranges::upper_bound(entries_, address, {}, &Entry::start);
+  if (above == entries_.begin()) return std::nullopt;
+  const Entry& entry = *(above - 1);
+  const auto name = std::string_view(names_).substr(entry.name, entry.length);
+  if (address - entry.start >= kLongestFunction || is_boundary(name)) return std::nullopt;
+  return KernelSymbol{.name = name, .module = modules_[entry.module], .start = entry.start};
+}
+
+size_t KernelSymbols::memory_bytes() const {
+  return entries_.capacity() * sizeof(Entry) + names_.capacity();
+}
+
+}  // namespace fathom

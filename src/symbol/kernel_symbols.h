@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's functions and those of its modules, from /proc/kallsyms. The kernel shows ordinary
+// users zeros for addresses: then there is an error with a hint, never a wrong name. Loaded once,
+// read by one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace fathom {
+
+struct KernelSymbol {
+  std::string_view name;
+  std::string_view module;  // "[ext4]", "[bpf]"; "[kernel]" for what is built in
+  uint64_t start = 0;
+};
+
+class KernelSymbols {
+ public:
+  static Result<KernelSymbols> load(const std::string& path = "/proc/kallsyms");
+  static Result<KernelSymbols> parse(std::string_view text);
+
+  [[nodiscard]] std::optional<KernelSymbol> find(uint64_t address) const;
+  // The kernel half of the address space.
+  static bool is_kernel_address(uint64_t address) { return address >> 63 != 0; }
+  [[nodiscard]] size_t size() const { return entries_.size(); }
+  [[nodiscard]] size_t memory_bytes() const;
+
+ private:
+  struct Entry {
+    uint64_t start = 0;
+    uint32_t name = 0;  // where in names_
+    uint16_t length = 0;
+    uint16_t module = 0;
+  };
+  uint16_t module_index(std::string_view name);
+  void add_line(std::string_view line);
+  void settle();
+
+  std::vector<Entry> entries_;
+  std::string names_;
+  std::vector<std::string> modules_{"[kernel]"};
+  uint16_t last_module_ = 0;
+  int64_t hidden_ = 0;  // lines without an address
+};
+
+}  // namespace fathom

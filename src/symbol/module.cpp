@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/module.h"
+
+namespace fathom {
+
+const ElfSymbols& Module::symbols() {
+  static const ElfSymbols none;
+  if (symbols_ == nullptr && elf_) {
+    auto read = load_elf_symbols(*elf_, debug_ ? &*debug_ : nullptr);
+    symbols_ = std::make_shared<const ElfSymbols>(std::move(read));
+    debug_.reset();
+  }
+  return symbols_ == nullptr ? none : *symbols_;
+}
+
+}  // namespace fathom

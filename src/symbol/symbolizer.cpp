@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/symbolizer.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+constexpr const char* kUnknown = "[unknown]";
+constexpr const char* kJit = "[jit]";
+constexpr const char* kKernel = "[kernel]";
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+const char* miss_name(Miss miss) {
+  static constexpr std::array<const char*, static_cast<size_t>(Miss::kCount)> kNames = {
+      "process unknown",         "nothing mapped", "compiled code without a perf map",
+      "file unreadable",         "no symbol",      "kernel addresses hidden",
+      "not in the kernel's list"};
+  return miss < Miss::kCount ? kNames[static_cast<size_t>(miss)] : "?";
+}
+
+FrameId Symbolizer::user(int64_t pid, uint64_t address, int64_t time_ns) {
+  if (KernelSymbols::is_kernel_address(address)) return kernel(address);
+  Place place = spaces_.find(pid, address, time_ns);
+  // Mapped before its events were asked for: so it was there then, too.
+  if (place.found == Place::Found::kNoProcess && spaces_.attach(pid, 0).ok())
+    place = spaces_.find(pid, address, time_ns);
+  if (place.found == Place::Found::kNoProcess)
+    return miss(Miss::kNoProcess, FrameKind::kNative, nullptr, address);
+  if (place.found == Place::Found::kNoMapping)
+    return miss(Miss::kNoMapping, FrameKind::kNative, nullptr, address);
+  switch (place.module->kind()) {
+    case ModuleKind::kFile:
+    case ModuleKind::kVdso:
+      return of_file(*place.module, place.file_offset);
+    case ModuleKind::kAnonymous:
+    case ModuleKind::kUnreadable:  // some compile into memory that has a name, such as memfd
+      break;
+  }
+  return of_jit(place, address, time_ns);
+}
+
+FrameId Symbolizer::of_file(Module& module, uint64_t offset) {
+  const auto address = module.address_of_offset(offset);
+  const SymbolTable& table = module.symbols().table;
+  const uint32_t index = address ? table.find_index(*address) : SymbolTable::kNone;
+  if (index == SymbolTable::kNone)
+    return miss(Miss::kNoSymbol, FrameKind::kNative, &module, address.value_or(offset));
+  ++found_;
+  const uint64_t key = uint64_t{module.id()} << 32 | index;
+  if (const auto known = frames_.find(key); known != frames_.end()) return known->second;
+  if (frames_.size() >= kMaxCached) frames_.clear();
+  const FrameId frame = named(table.at(index).name, module);
+  frames_.emplace(key, frame);
+  return frame;
+}
+
+FrameId Symbolizer::of_jit(const Place& place, uint64_t address, int64_t time_ns) {
+  const auto name = place.jit->find(address, time_ns);
+  if (!name) {
+    const bool file = place.module->kind() == ModuleKind::kUnreadable;
+    return miss(file ? Miss::kUnreadable : Miss::kNoJitName, FrameKind::kNative, place.module,
+                place.file_offset);
+  }
+  ++found_;
+  Frame frame;
+  frame.symbol = clean(*name);
+  frame.module = names_.string(kJit);
+  frame.kind = FrameKind::kNative;
+  return names_.frame(frame);
+}
+
+FrameId Symbolizer::named(std::string_view symbol, const Module& module) {
+  const ModuleText& text = text_of(module);
+  Frame frame;
+  frame.symbol = clean(options_.demangle ? demangler_(symbol) : symbol);
+  frame.module = text.path;
+  frame.build_id = text.build_id;
+  frame.kind = FrameKind::kNative;
+  return names_.frame(frame);
+}
+
+FrameId Symbolizer::miss(Miss reason, FrameKind kind, const Module* module, uint64_t offset) {
+  ++missed_[static_cast<size_t>(reason)];
+  Frame frame;
+  frame.kind = kind;
+  if (module != nullptr) {
+    const ModuleText& text = text_of(*module);
+    frame.module = text.path;
+    frame.build_id = text.build_id;
+  }
+  // Not for memory without a file: its addresses mean nothing in the next run.
+  const bool offset_says =
+      options_.offsets && module != nullptr && module->kind() != ModuleKind::kAnonymous;
+  frame.symbol = offset_says ? clean(fmt::format("[{}+{:#x}]", base_name(module->path()), offset))
+                             : names_.string(kUnknown);
+  return names_.frame(frame);
+}
+
+FrameId Symbolizer::kernel(uint64_t address) {
+  if (!kernel_ && !kernel_error_) load_kernel();
+  const auto symbol = kernel_ ? kernel_->find(address) : std::nullopt;
+  if (!symbol) {
+    ++missed_[static_cast<size_t>(kernel_ ? Miss::kKernelUnknown : Miss::kKernelHidden)];
+    Frame frame;
+    frame.symbol = names_.string(kUnknown);
+    frame.module = names_.string(kKernel);
+    frame.kind = FrameKind::kKernel;
+    return names_.frame(frame);
+  }
+  ++found_;
+  FrameId& known = kernel_frames_[symbol->start];
+  if (known == FrameId::kNone) {
+    Frame frame;
+    frame.symbol = clean(symbol->name);
+    frame.module = clean(symbol->module);
+    frame.kind = FrameKind::kKernel;
+    known = names_.frame(frame);
+  }
+  return known;
+}
+
+void Symbolizer::load_kernel() {
+  auto loaded = KernelSymbols::load();
+  if (loaded.ok())
+    kernel_ = std::move(loaded).value();
+  else
+    kernel_error_ = std::move(loaded).error();
+}
+
+StringId Symbolizer::clean(std::string_view text) { return names_.string(printable(text)); }
+
+const Symbolizer::ModuleText& Symbolizer::text_of(const Module& module) {
+  if (module_texts_.size() >= kMaxCached) module_texts_.clear();
+  auto [at, added] = module_texts_.try_emplace(module.id());
+  if (added) {
+    at->second.path = clean(module.path());
+    if (!module.build_id().empty()) at->second.build_id = names_.string(module.build_id());
+  }
+  return at->second;
+}
+
+}  // namespace fathom

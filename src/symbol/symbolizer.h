@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// From addresses to frames: user code through the address spaces, kernel code through kallsyms.
+// Every address gets a frame; where there is no name the symbol is "[unknown]", the module is kept,
+// and the miss is counted by its reason. Names are demangled and made printable here, so that no
+// byte a target chose reaches a report raw. Belongs to one thread, with its interner.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "record/dictionary.h"
+#include "symbol/address_space.h"
+#include "symbol/demangle.h"
+#include "symbol/kernel_symbols.h"
+
+namespace fathom {
+
+enum class Miss : uint8_t {
+  kNoProcess,      // nothing is known of the process, and it is gone
+  kNoMapping,      // no code was mapped there
+  kNoJitName,      // memory without a file, and no perf map or jitdump names it
+  kUnreadable,     // the file could not be opened or is no ELF file
+  kNoSymbol,       // the file has no symbol there: it is stripped
+  kKernelHidden,   // the kernel does not show its addresses
+  kKernelUnknown,  // it does, but none is there
+  kCount
+};
+const char* miss_name(Miss miss);
+
+struct SymbolizerOptions {
+  bool demangle = true;
+  bool offsets = false;  // "[libx.so+0x12f0]" instead of "[unknown]", where a module is known
+};
+
+class Symbolizer {
+ public:
+  explicit Symbolizer(Interner& names, SymbolizerOptions options = {})
+      : names_(names), options_(options), spaces_(modules_) {}
+
+  // To be fed with what processes map.
+  AddressSpaces& spaces() { return spaces_; }
+  [[nodiscard]] const ModuleCache& modules() const { return modules_; }
+
+  // The frame of a sampled instruction. For return addresses ask for address - 1: a call may be
+  // the last instruction of its function. A process not known yet is looked up in /proc.
+  FrameId user(int64_t pid, uint64_t address, int64_t time_ns = INT64_MAX);
+  FrameId kernel(uint64_t address);
+
+  [[nodiscard]] int64_t found() const { return found_; }
+  [[nodiscard]] int64_t missed(Miss miss) const { return missed_[static_cast<size_t>(miss)]; }
+  // Why the kernel has no names; nothing if it has, or was not asked for.
+  [[nodiscard]] const std::optional<Error>& kernel_error() const { return kernel_error_; }
+
+ private:
+  FrameId of_file(Module& module, uint64_t offset);
+  FrameId of_jit(const Place& place, uint64_t address, int64_t time_ns);
+  FrameId miss(Miss reason, FrameKind kind, const Module* module, uint64_t offset);
+  FrameId named(std::string_view symbol, const Module& module);
+  StringId clean(std::string_view text);
+  void load_kernel();
+
+  struct ModuleText {
+    StringId path{}, build_id{};
+  };
+  const ModuleText& text_of(const Module& module);
+
+  static constexpr size_t kMaxCached = 1 << 18;
+  Interner& names_;
+  SymbolizerOptions options_;
+  ModuleCache modules_;
+  AddressSpaces spaces_;
+  Demangler demangler_;
+  std::unordered_map<uint64_t, FrameId> frames_;  // by module id and symbol index
+  std::unordered_map<uint32_t, ModuleText> module_texts_;
+  std::unordered_map<uint64_t, FrameId> kernel_frames_;  // by start of the function
+  std::optional<KernelSymbols> kernel_;
+  std::optional<Error> kernel_error_;
+  int64_t found_ = 0;
+  std::array<int64_t, static_cast<size_t>(Miss::kCount)> missed_{};
+};
+
+}  // namespace fathom

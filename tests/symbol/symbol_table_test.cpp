@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbol/symbol_table.h"
+
+#include <gtest/gtest.h>
+
+namespace fathom {
+namespace {
+
+std::string name_at(const SymbolTable& table, uint64_t address) {
+  const auto symbol = table.find(address);
+  return symbol ? std::string(symbol->name) : "-";
+}
+
+TEST(SymbolTable, EmptyFindsNothing) {
+  const SymbolTable table = SymbolTableBuilder().build();
+  EXPECT_FALSE(table.find(0).has_value());
+  EXPECT_FALSE(table.find(UINT64_MAX).has_value());
+}
+
+TEST(SymbolTable, BoundsAndGaps) {
+  SymbolTableBuilder builder;
+  builder.add(200, 10, SymbolRank::kGlobal, "b");
+  builder.add(100, 10, SymbolRank::kGlobal, "a");
+  const SymbolTable table = builder.build();
+  EXPECT_EQ(name_at(table, 99), "-");
+  EXPECT_EQ(name_at(table, 100), "a");
+  EXPECT_EQ(name_at(table, 109), "a");
+  EXPECT_EQ(name_at(table, 110), "-");
+  EXPECT_EQ(name_at(table, 205), "b");
+  EXPECT_EQ(table.find(205)->start, 200U);
+  EXPECT_EQ(table.find(205)->size, 10U);
+}
+
+TEST(SymbolTable, InnerWinsAndOuterGoesOn) {
+  SymbolTableBuilder builder;
+  builder.add(100, 100, SymbolRank::kGlobal, "outer");
+  builder.add(120, 10, SymbolRank::kLocal, "inner");
+  builder.add(122, 2, SymbolRank::kLocal, "innermost");
+  const SymbolTable table = builder.build();
+  EXPECT_EQ(name_at(table, 119), "outer");
+  EXPECT_EQ(name_at(table, 121), "inner");
+  EXPECT_EQ(name_at(table, 123), "innermost");
+  EXPECT_EQ(name_at(table, 129), "inner");
+  EXPECT_EQ(name_at(table, 150), "outer");
+}
+
+TEST(SymbolTable, AliasesAndRanks) {
+  SymbolTableBuilder builder;
+  builder.add(1, 5, SymbolRank::kGlobal, "__libc_write");
+  builder.add(1, 5, SymbolRank::kGlobal, "write");
+  builder.add(1, 5, SymbolRank::kGlobal, "__write");
+  builder.add(10, 5, SymbolRank::kLocal, "a");
+  builder.add(10, 5, SymbolRank::kGlobal, "longer_but_global");
+  builder.add(20, 5, SymbolRank::kLabel, "b");
+  builder.add(20, 5, SymbolRank::kLocal, "function_before_label");
+  const SymbolTable table = builder.build();
+  EXPECT_EQ(name_at(table, 1), "write");
+  EXPECT_EQ(name_at(table, 10), "longer_but_global");
+  EXPECT_EQ(name_at(table, 20), "function_before_label");
+}
+
+TEST(SymbolTable, WithoutSize) {
+  SymbolTableBuilder builder;
+  const uint32_t names = builder.add_names(std::string("\0a\0b\0label\0sized\0", 18));
+  builder.add(100, 0, 1000, SymbolRank::kGlobal, names, 1);
+  builder.add(140, 0, 150, SymbolRank::kGlobal, names, 3);
+  builder.add(210, 0, 1000, SymbolRank::kLabel, names, 5);
+  builder.add(200, 50, 1000, SymbolRank::kGlobal, names, 11);
+  const SymbolTable table = builder.build();
+  EXPECT_EQ(name_at(table, 139), "a");
+  EXPECT_EQ(name_at(table, 149), "b");
+  EXPECT_EQ(name_at(table, 150), "-");  // its section ended
+  EXPECT_EQ(name_at(table, 220), "sized");
+}
+
+TEST(SymbolTable, HostileNestingAndNamesAreBounded) {
+  SymbolTableBuilder builder;
+  const uint32_t names = builder.add_names("\0" + std::string(100'000, 'x'));
+  for (uint64_t i = 0; i < 100'000; ++i)
+    builder.add(i, 1'000'000 - 2 * i, UINT64_MAX, SymbolRank::kGlobal, names, 1);
+  builder.add(UINT64_MAX - 1, 100, UINT64_MAX, SymbolRank::kGlobal, names, 1);  // wraps
+  builder.add(5, 5, UINT64_MAX, SymbolRank::kGlobal, names, 1'000'000);         // no such name
+  builder.add(5, 5, UINT64_MAX, SymbolRank::kGlobal, names + 1, 0);             // no such pool
+  const SymbolTable table = builder.build();
+  EXPECT_GE(builder.refused(), 3U);
+  EXPECT_LT(table.memory_bytes(), 8U << 20);
+  EXPECT_TRUE(table.find(900'000).has_value());
+  EXPECT_FALSE(table.find(999'995).has_value());  // hundreds deep: given up, not crawled through
+}
+
+}  // namespace
+}  // namespace fathom
