@@ -101,7 +101,7 @@ TEST(CgroupPlaces, ThisHost) { EXPECT_TRUE(CgroupPlaces::find().ok()); }
 class CgroupLeaves : public ::testing::Test {
  protected:
   std::string made(const std::string& name) {
-    const std::string path = folder_.path() + "/" + name;
+    std::string path = folder_.path() + "/" + name;
     fs::create_directories(path);
     return path;
   }
