@@ -32,6 +32,7 @@ std::string read_to_end(int fd) {
 Result<Finished> run_to_end(const std::vector<std::string>& command) {
   TRY_ASSIGN(auto output, make_pipe());
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;

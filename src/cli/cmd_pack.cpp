@@ -11,7 +11,7 @@ namespace {
 
 Result<int> run_pack(const Arguments& arguments) {
   TRY_ASSIGN(const Recording recording, Recording::open(arguments.positional(0)));
-  const std::string folder = recording.path();
+  const std::string& folder = recording.path();
   const std::string file = arguments.has("output") ? arguments.text("output") : packed_name(folder);
   TRY(pack_recording(folder, file, arguments.has("force") ? Overwrite::kYes : Overwrite::kNo));
   TRY(print_out(file + "\n"));
