@@ -34,7 +34,10 @@ class ResourcesProbe final : public Probe {
     poll_ = std::make_unique<TreePoll>(!told_at_exit);
     if (target.cgroup() != nullptr) cgroup_reader_.emplace(*target.cgroup());
     table_ = std::make_unique<ProcessTable>(out, target.pid(), monotonic_ns());
-    look(monotonic_ns(), true);
+    const int64_t now_ns = monotonic_ns();
+    look(now_ns, true);
+    next_look_ns_ = now_ns + settings_.interval_ns;
+    next_slow_ns_ = now_ns + kSlowEvery;
     return {};
   }
 
