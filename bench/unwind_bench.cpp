@@ -16,6 +16,7 @@
 
 #include "../tests/symbol/unwind_sample_file.h"
 #include "base/clock.h"
+#include "symbol/unwind_process.h"
 #include "unwind_peer_libdw.h"
 
 namespace fathom {
@@ -77,6 +78,23 @@ void print(const char* name, const Cost& cost, size_t samples) {
              cost.frame_ns, cost.sample_ns / 1e3, double(cost.frames) / double(samples));
 }
 
+// The same through the address spaces of a session.
+void bench_session(const std::vector<TruthSample>& samples, const MappedModules& mapped) {
+  ModuleCache modules;
+  AddressSpaces spaces(modules);
+  UnwindCache cache;
+  for (const MapEvent& event : mapped.events(getpid())) spaces.map(event);
+  ProcessUnwindModules process(spaces, cache);
+  process.aim_at(getpid(), INT64_MAX);
+  Unwinder unwinder(process);
+  UnwoundStack stack;
+  const Cost cost = cost_of(samples, [&](const TruthSample& sample) {
+    unwinder.unwind(sample.registers, sample.copy, stack);
+    return stack.frames.size();
+  });
+  print("fathom, address spaces", cost, samples.size());
+}
+
 void bench_unwinding(const std::string& bytes, const std::string& maps) {
   const std::vector<TruthSample> samples = parse_samples(bytes);
   MappedModules modules(maps);
@@ -94,6 +112,7 @@ void bench_unwinding(const std::string& bytes, const std::string& maps) {
     return stack.frames.size();
   });
   print("fathom", ours, samples.size());
+  bench_session(samples, modules);
   LibdwPeer libdw(modules);
   if (libdw.absent()) {
     fmt::print("libdw is absent: install libdw-dev and build again for the comparison\n");

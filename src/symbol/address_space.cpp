@@ -124,7 +124,9 @@ Place AddressSpaces::find(int64_t pid, uint64_t address, int64_t time_ns) {
   const Mapping& mapping = range->value;
   Place place{.found = Place::Found::kYes,
               .module = mapping.module.get(),
-              .file_offset = address - mapping.start + mapping.file_offset};
+              .file_offset = address - mapping.start + mapping.file_offset,
+              .start = range->start,
+              .end = range->end};
   const ModuleKind kind = place.module->kind();
   if (kind == ModuleKind::kAnonymous || kind == ModuleKind::kUnreadable)
     place.jit = &jit_of(pid, owner);

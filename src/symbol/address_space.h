@@ -22,6 +22,7 @@ struct Place {
   Found found = Found::kNoMapping;
   Module* module = nullptr;  // as long as its mapping
   uint64_t file_offset = 0;
+  uint64_t start = 0, end = 0;  // the answer is of the same mapping from here to there
   JitNames* jit = nullptr;  // where the module has no symbols of its own
 };
 

@@ -4,18 +4,13 @@
 #include "symbol/unwind_sections.h"
 
 namespace fathom {
-namespace {
-
-constexpr uint64_t kPageBytes = 4096;
-
-}  // namespace
 
 UnwindModule ProcessUnwindModules::find(uint64_t address) {
   const Place place = spaces_.find(pid_, address, time_ns_);
   if (place.found != Place::Found::kYes) return {};
   UnwindModule found;
-  found.start = address & ~(kPageBytes - 1);
-  found.end = found.start + kPageBytes;
+  found.start = place.start;
+  found.end = place.end;
   if (place.module == nullptr) return found;
   const auto linked = place.module->address_of_offset(place.file_offset);
   if (!linked) return found;

@@ -23,7 +23,6 @@ class ProcessUnwindModules : public UnwindModules {
     time_ns_ = time_ns;
   }
 
-  // A page at a time: mappings begin and end with pages.
   UnwindModule find(uint64_t address) override;
   size_t read_code(uint64_t address, std::span<uint8_t> to) override;
 

@@ -109,45 +109,45 @@ class Walk {
   bool move_up(const UnwindRule& rule, uint64_t cfa) {
     uint64_t pc = 0;
     if (!find_pc(rule.pc(), cfa, pc)) return false;
-    const uint64_t sp = regs_.sp();
-    const uint64_t frame_pointer = regs_.value[arch::kFramePointer];
-    const bool has_frame_pointer = regs_.has(arch::kFramePointer);
+    const Bases bases = {cfa, regs_.sp(), regs_.value[arch::kFramePointer],
+                         regs_.has(arch::kFramePointer)};
     regs_.set(arch::kStackPointer, cfa);
     for (unsigned changed = rule.changed; changed != 0; changed &= changed - 1) {
       const auto index = static_cast<size_t>(std::countr_zero(changed));
-      const unsigned which = arch::kTracked[index];
-      const Slot slot = rule.slots[index];
-      const auto offset = static_cast<uint64_t>(int64_t{slot.offset()});
-      switch (slot.kind()) {
-        case Slot::kAtCfa:
-          restore(which, cfa + offset, sp);
-          break;
-        case Slot::kAtStack:
-          restore(which, sp + offset, sp);
-          break;
-        case Slot::kAtFrame:
-          if (has_frame_pointer)
-            restore(which, frame_pointer + offset, sp);
-          else
-            regs_.forget(which);
-          break;
-        case Slot::kIsCfa:
-          regs_.set(which, cfa + offset);
-          break;
-        case Slot::kInRegister:
-          copy_register(which, offset / 8);
-          break;
-        case Slot::kSame:
-          break;
-        default:
-          regs_.forget(which);
-      }
+      find_register(arch::kTracked[index], rule.slots[index], bases);
     }
     if (!regs_.has(arch::kStackPointer)) return stop(UnwindEnd::kBadRule);
     regs_.known &= kept_over_calls();
     regs_.set(arch::kPc, pc);
     kind_ = rule.is_signal != 0 ? FrameKind::kInterrupted : FrameKind::kCall;
     return true;
+  }
+
+  // What slots count from: of the frame that is left.
+  struct Bases {
+    uint64_t cfa, sp, frame_pointer;
+    bool has_frame_pointer;
+  };
+
+  void find_register(unsigned which, Slot slot, const Bases& bases) {
+    const auto offset = static_cast<uint64_t>(int64_t{slot.offset()});
+    switch (slot.kind()) {
+      case Slot::kAtCfa:
+        return restore(which, bases.cfa + offset, bases.sp);
+      case Slot::kAtStack:
+        return restore(which, bases.sp + offset, bases.sp);
+      case Slot::kAtFrame:
+        if (!bases.has_frame_pointer) return regs_.forget(which);
+        return restore(which, bases.frame_pointer + offset, bases.sp);
+      case Slot::kIsCfa:
+        return regs_.set(which, bases.cfa + offset);
+      case Slot::kInRegister:
+        return copy_register(which, offset / 8);
+      case Slot::kSame:
+        return;
+      default:
+        return regs_.forget(which);
+    }
   }
 
   bool find_pc(Slot slot, uint64_t cfa, uint64_t& pc) {

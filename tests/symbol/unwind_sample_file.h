@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "symbol/elf_file.h"
+#include "symbol/module_cache.h"
 #include "symbol/unwind_sections.h"
 #include "symbol/unwinder.h"
 
@@ -77,6 +78,17 @@ class MappedModules : public UnwindModules {
     return elf.ok() && elf.value().read_into(offset, to.data(), to.size()).ok() ? to.size() : 0;
   }
   [[nodiscard]] const auto& tables() const { return tables_; }
+  // As a session would be told of them.
+  [[nodiscard]] std::vector<MapEvent> events(int64_t pid) const {
+    std::vector<MapEvent> events;
+    for (const auto& [start, module] : modules_)
+      events.push_back({.pid = pid,
+                        .start = start,
+                        .length = module.end - start,
+                        .file_offset = offsets_.at(start),
+                        .path = names_.at(start)});
+    return events;
+  }
   [[nodiscard]] const auto& biases() const { return biases_; }
 
   uint64_t finds = 0;
