@@ -30,6 +30,7 @@ fathom_find(ZSTD zstd zstd.h)
 fathom_find(Z z zlib.h)
 fathom_find(LZMA lzma lzma.h)
 fathom_find(IBERTY iberty libiberty/demangle.h)
+fathom_find(PFM pfm perfmon/pfmlib_perf_event.h)
 fathom_find_header(CLI11 CLI/CLI.hpp)
 fathom_find_header(PROTOZERO protozero/pbf_reader.hpp)
 
@@ -49,7 +50,7 @@ endif()
 
 add_library(fathom_deps INTERFACE)
 target_link_libraries(fathom_deps INTERFACE
-  fathom_fmt ${XXHASH} ${BPF} ${ELF} ${ZSTD} ${Z} ${LZMA} ${IBERTY} Threads::Threads ${CMAKE_DL_LIBS})
+  fathom_fmt ${XXHASH} ${BPF} ${ELF} ${ZSTD} ${Z} ${LZMA} ${IBERTY} ${PFM} Threads::Threads ${CMAKE_DL_LIBS})
 
 # DuckDB is opened at run time by those commands that need it; only its header is used here.
 set(duckdb_deps ${CMAKE_SOURCE_DIR}/build/deps/duckdb)

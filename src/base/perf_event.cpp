@@ -12,9 +12,9 @@
 
 namespace fathom {
 
-Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, int group_fd) {
+Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags) {
   attr.size = sizeof(attr);
-  const long fd = syscall(SYS_perf_event_open, &attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+  const long fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
   if (fd >= 0) return Fd(static_cast<int>(fd));
   const int failed = errno;
   Error error = errno_error("perf_event_open", failed);
@@ -24,6 +24,10 @@ Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, int group_f
   }
   if (failed == ENOENT || failed == ENODEV) error.code = Code::kUnsupported;
   return error;
+}
+
+Result<Fd> open_cgroup_perf_event(const perf_event_attr& attr, int cgroup_fd, int cpu) {
+  return open_perf_event(attr, cgroup_fd, cpu, PERF_FLAG_PID_CGROUP);
 }
 
 Result<PerfRing> PerfRing::map(int event_fd, size_t data_bytes, size_t least_bytes) {
@@ -61,6 +65,7 @@ PerfRing& PerfRing::operator=(PerfRing&& other) noexcept {
   data_bytes_ = other.data_bytes_;
   head_ = other.head_;
   tail_ = other.tail_;
+  peeked_bytes_ = 0;
   wrapped_ = std::move(other.wrapped_);
   return *this;
 }
@@ -75,9 +80,11 @@ void PerfRing::unmap() {
 void PerfRing::begin() {
   head_ = __atomic_load_n(&control_->data_head, __ATOMIC_ACQUIRE);
   tail_ = control_->data_tail;
+  peeked_bytes_ = 0;
 }
 
-const perf_event_header* PerfRing::next() {
+const perf_event_header* PerfRing::peek() {
+  if (peeked_bytes_ > 0) return peeked_;
   if (head_ - tail_ < sizeof(perf_event_header)) return nullptr;
   const size_t at = tail_ & (data_bytes_ - 1);
   // Records are multiples of 8 bytes: a header is never split.
@@ -88,13 +95,25 @@ const perf_event_header* PerfRing::next() {
     tail_ = head_;
     return nullptr;
   }
-  tail_ += size;
-  if (at + size <= data_bytes_) return header;
+  peeked_bytes_ = size;
+  peeked_ = header;
+  if (at + size <= data_bytes_) return peeked_;
   const size_t first = data_bytes_ - at;
   wrapped_.resize(size);
   std::memcpy(wrapped_.data(), data_ + at, first);
   std::memcpy(wrapped_.data() + first, data_, size - first);
-  return reinterpret_cast<const perf_event_header*>(wrapped_.data());
+  peeked_ = reinterpret_cast<const perf_event_header*>(wrapped_.data());
+  return peeked_;
+}
+
+void PerfRing::pop() {
+  tail_ += peeked_bytes_;
+  peeked_bytes_ = 0;
+}
+
+const perf_event_header* PerfRing::next() {
+  pop();
+  return peek();
 }
 
 void PerfRing::end() { __atomic_store_n(&control_->data_tail, tail_, __ATOMIC_RELEASE); }

@@ -16,7 +16,9 @@ namespace fathom {
 
 // A closed-on-exec event of `pid` (0: this thread, -1: all) on `cpu` (-1: any). Refused for lack of
 // privilege: the hint names the sysctl.
-Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, int group_fd = -1);
+Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags = 0);
+// The same for all tasks of the cgroup whose folder is open as `cgroup_fd`.
+Result<Fd> open_cgroup_perf_event(const perf_event_attr& attr, int cgroup_fd, int cpu);
 
 class PerfRing {
  public:
@@ -31,10 +33,12 @@ class PerfRing {
   ~PerfRing();
 
   // The next record the kernel had finished when begin() was called, or null. Valid until the next
-  // call.
+  // call of pop() or next().
   void begin();
+  [[nodiscard]] const perf_event_header* peek();
+  void pop();
   [[nodiscard]] const perf_event_header* next();
-  // Gives all records read since begin() back to the kernel.
+  // Gives all records popped since begin() back to the kernel.
   void end();
 
   [[nodiscard]] size_t mapped_bytes() const { return mapped_bytes_; }
@@ -49,6 +53,8 @@ class PerfRing {
   size_t data_bytes_ = 0;
   size_t head_ = 0;
   size_t tail_ = 0;
+  size_t peeked_bytes_ = 0;  // of the record that peek() gave; 0: none
+  const perf_event_header* peeked_ = nullptr;
   std::string wrapped_;  // a record that lies across the ring's end, in one piece
 };
 

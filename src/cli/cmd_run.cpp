@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/text_style.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -26,14 +27,13 @@ constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int64_t kShortestInterval = 1'000'000;
 
+// Those that are always on, and those asked for.
 Result<std::vector<const ProbeInfo*>> chosen_probes(const Arguments& arguments) {
   std::vector<const ProbeInfo*> probes;
-  if (!arguments.has("probe")) {
-    for (const ProbeInfo& probe : all_probes()) {
-      if (probe.on_by_default) probes.push_back(&probe);
-    }
-    return probes;
+  for (const ProbeInfo& probe : all_probes()) {
+    if (probe.on_by_default && !arguments.has("only")) probes.push_back(&probe);
   }
+  if (!arguments.has("probe")) return probes;
   for (const std::string& name : arguments.list("probe")) {
     TRY_ASSIGN(const ProbeInfo* probe, find_probe(name));
     if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
@@ -48,6 +48,13 @@ Result<int64_t> limit_from(const Arguments& arguments, const char* flag) {
   if (limit_ns > 0) return limit_ns;
   return Error{Code::kInvalid, std::string("--") + flag + " must be more than nothing",
                std::string("--") + flag + " 10s"};
+}
+
+Result<int64_t> rate_from(const Arguments& arguments) {
+  const auto rate_hz = parse_number(arguments.text("freq"));
+  if (rate_hz.ok() && rate_hz.value() > 0) return rate_hz.value();
+  return Error{Code::kInvalid, "--freq " + arguments.text("freq") + " is not a rate",
+               "--freq 99: samples a second of CPU time"};
 }
 
 Result<SessionOptions> options_from(const Arguments& arguments) {
@@ -66,14 +73,16 @@ Result<SessionOptions> options_from(const Arguments& arguments) {
   options.request.cwd = arguments.text("cwd");
   options.label = arguments.has("label") ? arguments.text("label") : arguments.program()[0];
   TRY_ASSIGN(options.probes, chosen_probes(arguments));
-  TRY_ASSIGN(options.interval_ns, arguments.duration("interval"));
+  TRY_ASSIGN(options.settings.interval_ns, arguments.duration("interval"));
   TRY_ASSIGN(options.grace_ns, arguments.duration("grace"));
   TRY_ASSIGN(options.duration_ns, limit_from(arguments, "duration"));
   TRY_ASSIGN(options.timeout_ns, limit_from(arguments, "timeout"));
-  if (options.interval_ns < kShortestInterval) {
+  if (options.settings.interval_ns < kShortestInterval) {
     return Error{Code::kInvalid, "--interval " + arguments.text("interval") + " is too short",
                  "1ms is the shortest"};
   }
+  TRY_ASSIGN(options.settings.rate_hz, rate_from(arguments));
+  options.settings.event = arguments.text("event");
   options.wait_all = arguments.has("wait-all");
   return options;
 }
@@ -181,7 +190,7 @@ constexpr Flag kFlags[] = {
     {.name = "probe",
      .letter = 'p',
      .value = "LIST",
-     .help = "probes to use; fathom doctor lists them",
+     .help = "probes to use beside the usual; fathom doctor lists them",
      .list = true,
      .completes = "probe"},
     {.name = "interval",
@@ -189,6 +198,15 @@ constexpr Flag kFlags[] = {
      .value = "TIME",
      .help = "time between two looks at resources",
      .fallback = "200ms"},
+    {.name = "freq",
+     .letter = 'F',
+     .value = "HZ",
+     .help = "stack samples a second of CPU time",
+     .fallback = "99"},
+    {.name = "event",
+     .value = "NAME",
+     .help = "what stack samples are taken by: cpu-clock, cycles, page-faults, …",
+     .fallback = "cpu-clock"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",
@@ -215,6 +233,7 @@ constexpr Flag kFlags[] = {
      .letter = 'l',
      .value = "TEXT",
      .help = "name of the run in reports; else the command"},
+    {.name = "only", .help = "only the probes that --probe names"},
     {.name = "wait-all", .help = "also wait for processes that the command leaves behind"},
     {.name = "no-tables",
      .help = "leave the journal as it is; fathom convert makes the tables later"},

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
+#include "probe/stacks/stacks_probe.h"
 
 namespace fathom {
 namespace {
@@ -12,6 +13,8 @@ constexpr std::array kProbes = {
     ProbeInfo{"resources",
               "CPU, memory, disk, network, pressure of the process tree, its cgroup and the host",
               true, make_resources_probe, examine_resources},
+    ProbeInfo{"stacks", "where CPU time goes: sampled stacks, kernel and user, of any binary",
+              false, make_stacks_probe, examine_stacks},
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe watches a target and emits records. The session calls it from the recorder's thread only:
-// start before the target's first instruction, tick at every interval, departed for processes the
-// launcher reaped, finish when the target has ended. Hot paths count what they lose; report says
-// so.
+// start before the target's first instruction, tick at every interval, wake when one of its
+// descriptors says that much is waiting, departed for processes the launcher reaped, finish when
+// the target has ended. Hot paths count what they lose; report says so.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,9 @@
 namespace fathom {
 
 struct ProbeSettings {
-  int64_t interval_ns = 0;
+  int64_t interval_ns = 0;          // between two looks
+  int64_t rate_hz = 99;             // of samples
+  std::string event = "cpu-clock";  // that samples are taken by
 };
 
 // For the progress line. A negative figure is not known.
@@ -47,6 +49,9 @@ class Probe {
   virtual ~Probe() = default;
   virtual Status start(const Target& target, RecordStream& out) = 0;
   virtual void tick(int64_t now_ns) = 0;
+  // Descriptors that become readable when a buffer should be drained before the next tick.
+  [[nodiscard]] virtual std::vector<int> wake_fds() const { return {}; }
+  virtual void wake(int64_t /*now_ns*/) {}
   virtual void departed(const Departure& /*departure*/) {}
   virtual void finish(int64_t now_ns) = 0;
   [[nodiscard]] virtual ProbeReport report() const = 0;

@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
 
+// Tags of our own descriptors, beside those of Source.
+constexpr uint32_t kTimer = 100;
+constexpr uint32_t kSignals = 101;
+
 }  // namespace
 
 Result<EventLoop> EventLoop::create(int64_t tick_ns) {
@@ -39,8 +43,8 @@ Result<EventLoop> EventLoop::create(int64_t tick_ns) {
   period.it_interval.tv_nsec = tick_ns % kNsPerSecond;
   period.it_value = period.it_interval;
   timerfd_settime(loop.timer_.get(), 0, &period, nullptr);
-  TRY(loop.watch(loop.signals_.get()));
-  TRY(loop.watch(loop.timer_.get()));
+  TRY(loop.add(loop.signals_.get(), kSignals, 0));
+  TRY(loop.add(loop.timer_.get(), kTimer, 0));
   return loop;
 }
 
@@ -48,10 +52,14 @@ EventLoop::~EventLoop() {
   if (poll_.valid()) pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
-Status EventLoop::watch(int fd) const {
+Status EventLoop::watch(int fd, Source source) const {
+  return add(fd, static_cast<uint32_t>(source), source == Source::kProbe ? uint32_t{EPOLLET} : 0);
+}
+
+Status EventLoop::add(int fd, uint32_t tag, uint32_t mode) const {
   epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = fd;
+  event.events = EPOLLIN | mode;
+  event.data.u32 = tag;
   if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
     return errno_error("watch a descriptor");
   return {};
@@ -64,21 +72,22 @@ EventLoop::Event EventLoop::wait(int64_t deadline_ns) const {
     timeout_ms =
         static_cast<int>(std::min<int64_t>((left_ns + kNsPerMs - 1) / kNsPerMs, 3'600'000));
   }
-  std::array<epoll_event, 4> ready{};
+  std::array<epoll_event, 16> ready{};
   const int count =
       epoll_wait(poll_.get(), ready.data(), static_cast<int>(ready.size()), timeout_ms);
   Event event;
   for (int i = 0; i < count; ++i) {
-    const int fd = ready[static_cast<size_t>(i)].data.fd;
-    if (fd == timer_.get()) {
+    const uint32_t tag = ready[static_cast<size_t>(i)].data.u32;
+    if (tag == kTimer) {
       uint64_t expirations = 0;
-      event.tick = read(fd, &expirations, sizeof expirations) == sizeof expirations;
-    } else if (fd == signals_.get()) {
+      event.tick = read(timer_.get(), &expirations, sizeof expirations) == sizeof expirations;
+    } else if (tag == kSignals) {
       signalfd_siginfo info{};
-      if (read(fd, &info, sizeof info) == sizeof info)
+      if (read(signals_.get(), &info, sizeof info) == sizeof info)
         event.signal = static_cast<int>(info.ssi_signo);
     } else {
-      event.ready = true;
+      event.target = event.target || tag == static_cast<uint32_t>(Source::kTarget);
+      event.probe = event.probe || tag == static_cast<uint32_t>(Source::kProbe);
     }
   }
   return event;

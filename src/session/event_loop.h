@@ -20,11 +20,15 @@ class EventLoop {
   EventLoop(EventLoop&& other) noexcept = default;
   EventLoop& operator=(EventLoop&&) = delete;
 
-  Status watch(int fd) const;
+  enum class Source : uint32_t { kTarget, kProbe };
+  // A probe's descriptor is told of once each time it becomes ready: that of an event whose task
+  // has ended stays ready for ever.
+  Status watch(int fd, Source source) const;
 
   struct Event {
     bool tick = false;
-    bool ready = false;  // a watched descriptor
+    bool target = false;  // its descriptor is ready
+    bool probe = false;
     int signal = 0;
   };
   // Waits until something happened or `deadline_ns` (monotonic; 0: none) has passed.
@@ -33,6 +37,7 @@ class EventLoop {
 
  private:
   EventLoop() = default;
+  [[nodiscard]] Status add(int fd, uint32_t tag, uint32_t mode) const;
   Fd poll_, timer_, signals_;
   sigset_t mask_before_{};
 };

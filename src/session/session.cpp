@@ -52,14 +52,15 @@ class Session {
   Session(const SessionOptions& options, Sink& sink) : options_(options), out_(sink) {}
 
   Result<SessionResult> run(const std::string& run_id) {
-    TRY_ASSIGN(EventLoop loop, EventLoop::create(std::min(options_.interval_ns, kLongestTick)));
+    TRY_ASSIGN(EventLoop loop,
+               EventLoop::create(std::min(options_.settings.interval_ns, kLongestTick)));
     LaunchRequest request = options_.request;
     request.run_label = run_id;
     request.signal_mask = loop.mask_before();
     TRY_ASSIGN(target_, options_.launcher->launch(request));
     begin(run_id);
     TRY(attach());
-    TRY(loop.watch(target_->event_fd()));
+    TRY(watch(loop));
     run_.start_ns = monotonic_ns();
     TRY(target_->go());
     out_.add(run_);
@@ -87,14 +88,14 @@ class Session {
     run_.cwd = text(options_.request.cwd.empty() ? std::filesystem::current_path(ignored).string()
                                                  : options_.request.cwd);
     run_.launcher = text(options_.launcher->name);
-    run_.interval_ns = options_.interval_ns;
+    run_.interval_ns = options_.settings.interval_ns;
     run_.version = text(kVersion);
     run_.real_offset_ns = real_offset_ns();
   }
 
   Status attach() {
     for (const ProbeInfo* info : options_.probes) {
-      Attached attached{info, info->make(ProbeSettings{options_.interval_ns})};
+      Attached attached{info, info->make(options_.settings)};
       const int64_t before = own_cpu_ns();
       if (auto started = attached.probe->start(*target_, out_); !started.ok()) {
         return std::move(started).error().within(std::string("start probe ") + info->name);
@@ -103,6 +104,14 @@ class Session {
       probes_.push_back(std::move(attached));
     }
     return {};
+  }
+
+  Status watch(const EventLoop& loop) const {
+    for (const Attached& attached : probes_) {
+      for (const int fd : attached.probe->wake_fds())
+        TRY(loop.watch(fd, EventLoop::Source::kProbe));
+    }
+    return loop.watch(target_->event_fd(), EventLoop::Source::kTarget);
   }
 
   template <class Act>
@@ -122,7 +131,8 @@ class Session {
       const EventLoop::Event event = loop.wait(next_deadline(ending));
       const int64_t now_ns = monotonic_ns();
       if (event.signal != 0) ending.forward(event.signal, now_ns);
-      if (event.ready) take_departures();
+      if (event.probe) each_probe([&](Probe& probe) { probe.wake(now_ns); });
+      if (event.target) take_departures();
       lost_ = target_->lost();
       ended_ = lost_ || (main_ended_ && !(options_.wait_all && others_left()));
       if (event.tick && !ended_) tick(now_ns);

@@ -37,7 +37,7 @@ struct SessionOptions {
   LaunchRequest request;
   std::vector<const ProbeInfo*> probes;
   std::string label;
-  int64_t interval_ns = 0;
+  ProbeSettings settings;
   int64_t duration_ns = 0;  // 0: until the target ends
   int64_t timeout_ns = 0;   // 0: none
   int64_t grace_ns = 0;     // between the steps of ending the target; see ending.h

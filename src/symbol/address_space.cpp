@@ -21,13 +21,18 @@ bool is_jitdump(std::string_view path) {
 AddressSpaces::Process& AddressSpaces::process(int64_t pid) {
   auto [at, added] = processes_.try_emplace(pid);
   if (!added && at->second.ended_ns != INT64_MAX) at->second = Process();  // the number came round
-  if (at->second.ranges == nullptr) at->second.ranges = std::make_shared<Ranges>(kPastRanges);
+  if (at->second.ranges == nullptr) {
+    at->second.ranges = std::make_shared<Ranges>(kPastRanges);
+    at->second.version = ++versions_;
+  }
   return at->second;
 }
 
 AddressSpaces::Ranges& AddressSpaces::own_ranges(Process& process) {
-  if (process.ranges.use_count() > 1)
+  if (process.ranges.use_count() > 1) {
     process.ranges = std::make_shared<Ranges>(process.ranges->copy_current());
+    process.version = ++versions_;
+  }
   return *process.ranges;
 }
 
@@ -67,7 +72,9 @@ void AddressSpaces::map(const MapEvent& told) {
   }
   if (is_jitdump(event.path)) note_jitdump(event, owner);
   Mapping mapping{modules_.find(event), event.start, event.file_offset};
-  own_ranges(owner).set(event.start, event.start + event.length, std::move(mapping), event.time_ns);
+  const uint64_t end = event.start + event.length;
+  if (own_ranges(owner).set(event.start, end, std::move(mapping), event.time_ns))
+    owner.version = ++versions_;
 }
 
 void AddressSpaces::note_jitdump(const MapEvent& event, Process& process) {
@@ -95,6 +102,7 @@ void AddressSpaces::fork(int64_t parent, int64_t child, int64_t time_ns) {
 void AddressSpaces::exec(int64_t pid, int64_t time_ns) {
   Process& changed = process(pid);
   own_ranges(changed).clear_all(time_ns);
+  changed.version = ++versions_;
   changed.jit.reset();
 }
 

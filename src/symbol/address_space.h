@@ -23,7 +23,7 @@ struct Place {
   Module* module = nullptr;  // as long as its mapping
   uint64_t file_offset = 0;
   uint64_t start = 0, end = 0;  // the answer is of the same mapping from here to there
-  JitNames* jit = nullptr;  // where the module has no symbols of its own
+  JitNames* jit = nullptr;      // where the module has no symbols of its own
 };
 
 class AddressSpaces {
@@ -47,6 +47,13 @@ class AddressSpaces {
   // INT64_MAX: now.
   Place find(int64_t pid, uint64_t address, int64_t time_ns = INT64_MAX);
 
+  // A number that changes whenever an address of the process may mean something else than before;
+  // 0 for a process not known. A fork has its parent's number until one of the two changes.
+  [[nodiscard]] uint32_t version(int64_t pid) const {
+    const auto at = processes_.find(pid);
+    return at == processes_.end() ? 0 : at->second.version;
+  }
+
   [[nodiscard]] bool knows(int64_t pid) const { return processes_.contains(pid); }
   [[nodiscard]] size_t size() const { return processes_.size(); }
   [[nodiscard]] int64_t refused() const { return refused_; }
@@ -61,10 +68,11 @@ class AddressSpaces {
     std::shared_ptr<Ranges> ranges;
     std::shared_ptr<JitNames> jit;
     int64_t ended_ns = INT64_MAX;
+    uint32_t version = 0;
   };
 
   Process& process(int64_t pid);
-  static Ranges& own_ranges(Process& process);
+  Ranges& own_ranges(Process& process);
   static JitNames& jit_of(int64_t pid, Process& process);
   void note_jitdump(const MapEvent& event, Process& process);
   void drop_ended();
@@ -74,6 +82,7 @@ class AddressSpaces {
   std::unordered_map<int64_t, Process> processes_;
   std::deque<std::pair<int64_t, int64_t>> ended_;  // pid and when, oldest first
   int64_t refused_ = 0;
+  uint32_t versions_ = 0;  // given out
 };
 
 }  // namespace fathom

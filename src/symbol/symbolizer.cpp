@@ -27,6 +27,7 @@ const char* miss_name(Miss miss) {
 
 FrameId Symbolizer::user(int64_t pid, uint64_t address, int64_t time_ns) {
   if (KernelSymbols::is_kernel_address(address)) return kernel(address);
+  lasting_ = false;
   Place place = spaces_.find(pid, address, time_ns);
   // Mapped before its events were asked for: so it was there then, too.
   if (place.found == Place::Found::kNoProcess && spaces_.attach(pid, 0).ok())
@@ -47,6 +48,7 @@ FrameId Symbolizer::user(int64_t pid, uint64_t address, int64_t time_ns) {
 }
 
 FrameId Symbolizer::of_file(Module& module, uint64_t offset) {
+  lasting_ = true;
   const auto address = module.address_of_offset(offset);
   const SymbolTable& table = module.symbols().table;
   const uint32_t index = address ? table.find_index(*address) : SymbolTable::kNone;
@@ -104,6 +106,7 @@ FrameId Symbolizer::miss(Miss reason, FrameKind kind, const Module* module, uint
 }
 
 FrameId Symbolizer::kernel(uint64_t address) {
+  lasting_ = true;
   if (!kernel_ && !kernel_error_) load_kernel();
   const auto symbol = kernel_ ? kernel_->find(address) : std::nullopt;
   if (!symbol) {
@@ -132,6 +135,12 @@ void Symbolizer::load_kernel() {
     kernel_ = std::move(loaded).value();
   else
     kernel_error_ = std::move(loaded).error();
+}
+
+void Symbolizer::forget_ids() {
+  frames_.clear();
+  module_texts_.clear();
+  kernel_frames_.clear();
 }
 
 StringId Symbolizer::clean(std::string_view text) { return names_.string(printable(text)); }

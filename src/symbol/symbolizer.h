@@ -48,6 +48,11 @@ class Symbolizer {
   // the last instruction of its function. A process not known yet is looked up in /proc.
   FrameId user(int64_t pid, uint64_t address, int64_t time_ns = INT64_MAX);
   FrameId kernel(uint64_t address);
+  // Whether the last answer holds for that address until the address space changes; names of code
+  // compiled at run time may come later.
+  [[nodiscard]] bool is_lasting() const { return lasting_; }
+  // The interner was emptied: its ids mean nothing any more.
+  void forget_ids();
 
   [[nodiscard]] int64_t found() const { return found_; }
   [[nodiscard]] int64_t missed(Miss miss) const { return missed_[static_cast<size_t>(miss)]; }
@@ -78,6 +83,7 @@ class Symbolizer {
   std::unordered_map<uint64_t, FrameId> kernel_frames_;  // by start of the function
   std::optional<KernelSymbols> kernel_;
   std::optional<Error> kernel_error_;
+  bool lasting_ = false;
   int64_t found_ = 0;
   std::array<int64_t, static_cast<size_t>(Miss::kCount)> missed_{};
 };

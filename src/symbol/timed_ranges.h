@@ -23,15 +23,17 @@ class TimedRanges {
 
   explicit TimedRanges(size_t most_past = 4096) : most_past_(most_past) {}
 
-  // From `time_ns` on, [start, end) is this.
-  void set(uint64_t start, uint64_t end, Value value, int64_t time_ns) {
-    if (start >= end) return;
-    clear(start, end, time_ns);
+  // From `time_ns` on, [start, end) is this. Returns whether it covers something.
+  bool set(uint64_t start, uint64_t end, Value value, int64_t time_ns) {
+    if (start >= end) return false;
+    const bool covers = clear(start, end, time_ns);
     now_.emplace(start, Range{start, end, time_ns, INT64_MAX, std::move(value)});
+    return covers;
   }
 
-  // From `time_ns` on, nothing is there.
-  void clear(uint64_t start, uint64_t end, int64_t time_ns) {
+  // From `time_ns` on, nothing is there. Returns whether something was.
+  bool clear(uint64_t start, uint64_t end, int64_t time_ns) {
+    bool covers = false;
     auto at = now_.upper_bound(start);
     if (at != now_.begin()) --at;
     while (at != now_.end() && at->second.start < end) {
@@ -44,7 +46,9 @@ class TimedRanges {
       if (covered.start < start) now_.emplace(covered.start, part(covered, covered.start, start));
       if (covered.end > end) at = now_.emplace(end, part(covered, end, covered.end)).first;
       remember(std::move(covered), time_ns);
+      covers = true;
     }
+    return covers;
   }
 
   void clear_all(int64_t time_ns) {

@@ -29,12 +29,12 @@ class Walk {
   void run() {
     if (!regs_.has(arch::kPc) || !regs_.has(arch::kStackPointer))
       return end_with(UnwindEnd::kBadRule);
-    kind_ = FrameKind::kSampled;
+    kind_ = UnwoundKind::kSampled;
     for (;;) {
       if (to_.frames.size() == most_frames_) return end_with(UnwindEnd::kTooDeep);
-      const uint64_t looked_up = regs_.pc() - (kind_ == FrameKind::kCall ? 1 : 0);
+      const uint64_t looked_up = regs_.pc() - (kind_ == UnwoundKind::kCall ? 1 : 0);
       const UnwindModule& module = module_at(looked_up);
-      if (module.start == module.end && kind_ == FrameKind::kCall)
+      if (module.start == module.end && kind_ == UnwoundKind::kCall)
         return end_with(UnwindEnd::kBadFrame);
       to_.frames.push_back({regs_.pc(), 0, kind_, false});
       const UnwindRule* rule =
@@ -100,7 +100,7 @@ class Walk {
     to_.frames.back().cfa = cfa;
     // A return address in a register may have been popped already. Otherwise only a signal handler
     // may run on a stack above the one it interrupted.
-    const bool popped = rule.pc().kind() == Slot::kInRegister && kind_ != FrameKind::kCall;
+    const bool popped = rule.pc().kind() == Slot::kInRegister && kind_ != UnwoundKind::kCall;
     if (cfa < regs_.sp() + (popped ? 0 : 8) && rule.is_signal == 0)
       return stop(UnwindEnd::kBadFrame);
     return move_up(rule, cfa);
@@ -119,7 +119,7 @@ class Walk {
     if (!regs_.has(arch::kStackPointer)) return stop(UnwindEnd::kBadRule);
     regs_.known &= kept_over_calls();
     regs_.set(arch::kPc, pc);
-    kind_ = rule.is_signal != 0 ? FrameKind::kInterrupted : FrameKind::kCall;
+    kind_ = rule.is_signal != 0 ? UnwoundKind::kInterrupted : UnwoundKind::kCall;
     return true;
   }
 
@@ -193,7 +193,7 @@ class Walk {
     }
     regs_ = found;
     to_.frames.back().cfa = regs_.sp();
-    kind_ = FrameKind::kInterrupted;
+    kind_ = UnwoundKind::kInterrupted;
     return true;
   }
 
@@ -206,13 +206,13 @@ class Walk {
     const size_t size = modules_.read_code(regs_.pc(), bytes);
     const std::span<const uint8_t> code(bytes.data(), std::min(size, bytes.size()));
     if (arch::is_signal_trampoline(code)) return step_signal(regs_.sp());
-    if (kind_ != FrameKind::kCall) {
+    if (kind_ != UnwoundKind::kCall) {
       const int edge = arch::frame_edge_bytes(code);
       if (edge != 0) return step_edge(static_cast<uint64_t>(edge));
     }
     if (step_by_frame_pointer()) return true;
     const bool zero = regs_.has(arch::kFramePointer) && regs_.value[arch::kFramePointer] == 0;
-    return stop(zero && kind_ == FrameKind::kCall ? UnwindEnd::kRoot : UnwindEnd::kNoTable);
+    return stop(zero && kind_ == UnwoundKind::kCall ? UnwindEnd::kRoot : UnwindEnd::kNoTable);
   }
 
   bool is_return_to_code(uint64_t address) {
@@ -248,7 +248,7 @@ class Walk {
     regs_.set(arch::kStackPointer, frame + 16);
     regs_.set(arch::kFramePointer, next);
     regs_.set(arch::kPc, pc);
-    kind_ = FrameKind::kCall;
+    kind_ = UnwoundKind::kCall;
     return true;
   }
 
@@ -257,7 +257,7 @@ class Walk {
   UnwindRegisters regs_;
   const StackCopy& copy_;
   UnwoundStack& to_;
-  FrameKind kind_ = FrameKind::kSampled;
+  UnwoundKind kind_ = UnwoundKind::kSampled;
   std::array<UnwindModule, kRecentModules> recent_ = {};
   size_t next_recent_ = 0;
 };

@@ -59,7 +59,7 @@ class UnwindModules {
   }
 };
 
-enum class FrameKind : uint8_t {
+enum class UnwoundKind : uint8_t {
   kSampled,     // the innermost: the address is the next instruction
   kCall,        // the address is where a call returns to: the call ends a byte before it
   kInterrupted  // by a signal: the address is the next instruction
@@ -68,12 +68,12 @@ enum class FrameKind : uint8_t {
 struct UnwoundFrame {
   uint64_t address = 0;
   uint64_t cfa = 0;  // the frame's own address, the same while the function runs; 0 if unknown
-  FrameKind kind = FrameKind::kSampled;
+  UnwoundKind kind = UnwoundKind::kSampled;
   bool by_frame_pointer = false;  // its caller was found without a row
 
   // What to look up symbols with.
   [[nodiscard]] uint64_t lookup_address() const {
-    return address - (kind == FrameKind::kCall ? 1 : 0);
+    return address - (kind == UnwoundKind::kCall ? 1 : 0);
   }
   bool operator==(const UnwoundFrame&) const = default;
 };

@@ -25,7 +25,7 @@ TEST(EventLoop, Ticks) {
   for (int i = 0; i < 3; ++i) {
     const EventLoop::Event event = loop.value().wait(monotonic_ns() + kPatience);
     EXPECT_TRUE(event.tick);
-    EXPECT_FALSE(event.ready);
+    EXPECT_FALSE(event.target);
     EXPECT_EQ(event.signal, 0);
   }
 }
@@ -36,14 +36,14 @@ TEST(EventLoop, ReturnsAtTheDeadline) {
   const int64_t deadline_ns = monotonic_ns() + 20 * kNsPerMs;
   const EventLoop::Event event = loop.value().wait(deadline_ns);
   EXPECT_GE(monotonic_ns(), deadline_ns);
-  EXPECT_FALSE(event.tick || event.ready || event.signal != 0);
+  EXPECT_FALSE(event.tick || event.target || event.signal != 0);
 }
 
 TEST(EventLoop, ReturnsAtOnceWhenTheDeadlineHasPassed) {
   auto loop = EventLoop::create(kNever);
   ASSERT_TRUE(loop.ok());
   const EventLoop::Event event = loop.value().wait(1);
-  EXPECT_FALSE(event.tick || event.ready || event.signal != 0);
+  EXPECT_FALSE(event.tick || event.target || event.signal != 0);
 }
 
 TEST(EventLoop, SaysThatADescriptorIsReady) {
@@ -51,9 +51,9 @@ TEST(EventLoop, SaysThatADescriptorIsReady) {
   ASSERT_TRUE(loop.ok());
   auto pipe = make_pipe();
   ASSERT_TRUE(pipe.ok());
-  ASSERT_TRUE(loop.value().watch(pipe.value().first.get()).ok());
+  ASSERT_TRUE(loop.value().watch(pipe.value().first.get(), EventLoop::Source::kTarget).ok());
   ASSERT_TRUE(write_all(pipe.value().second.get(), "x").ok());
-  EXPECT_TRUE(loop.value().wait(monotonic_ns() + kPatience).ready);
+  EXPECT_TRUE(loop.value().wait(monotonic_ns() + kPatience).target);
 }
 
 TEST(EventLoop, SaysThatAPeerIsGone) {
@@ -61,9 +61,9 @@ TEST(EventLoop, SaysThatAPeerIsGone) {
   ASSERT_TRUE(loop.ok());
   auto pipe = make_pipe();
   ASSERT_TRUE(pipe.ok());
-  ASSERT_TRUE(loop.value().watch(pipe.value().first.get()).ok());
+  ASSERT_TRUE(loop.value().watch(pipe.value().first.get(), EventLoop::Source::kTarget).ok());
   pipe.value().second.reset();
-  EXPECT_TRUE(loop.value().wait(monotonic_ns() + kPatience).ready);
+  EXPECT_TRUE(loop.value().wait(monotonic_ns() + kPatience).target);
 }
 
 TEST(EventLoop, ReadsSignalsOneByOne) {
@@ -98,7 +98,7 @@ TEST(EventLoop, RestoresTheMask) {
 TEST(EventLoop, RefusesABadDescriptor) {
   auto loop = EventLoop::create(kNever);
   ASSERT_TRUE(loop.ok());
-  EXPECT_FALSE(loop.value().watch(-1).ok());
+  EXPECT_FALSE(loop.value().watch(-1, EventLoop::Source::kTarget).ok());
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class SessionTest : public ::testing::Test {
     log.mark = folder_ / "ran";
     options_.launcher = find_launcher("process");
     options_.label = "label";
-    options_.interval_ns = 5'000'000;
+    options_.settings.interval_ns = 5'000'000;
     options_.grace_ns = 20'000'000'000;
     options_.request.cwd = folder_.path();
     options_.probes = {&kLogging};

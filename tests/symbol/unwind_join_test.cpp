@@ -12,7 +12,7 @@ UnwoundStack stack_of(UnwindEnd end, std::initializer_list<std::pair<uint64_t, u
   stack.end = end;
   for (const auto& [address, cfa] : frames)
     stack.frames.push_back(
-        {address, cfa, stack.frames.empty() ? FrameKind::kSampled : FrameKind::kCall, false});
+        {address, cfa, stack.frames.empty() ? UnwoundKind::kSampled : UnwoundKind::kCall, false});
   return stack;
 }
 

@@ -149,7 +149,7 @@ TEST_F(UnwinderTest, GoesThroughASignal) {
   const UnwoundStack stack = unwind(kPlain);
   EXPECT_EQ(stack.end, UnwindEnd::kRoot);
   EXPECT_EQ(linked(stack), (Addresses{kPlain, kTrampoline, kLost, kStart + 1}));
-  EXPECT_EQ(stack.frames[2].kind, FrameKind::kInterrupted);
+  EXPECT_EQ(stack.frames[2].kind, UnwoundKind::kInterrupted);
   EXPECT_EQ(stack.frames[2].lookup_address(), kBias + kLost);
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/perf_event_name.h"
+
+#include <perfmon/pfmlib_perf_event.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+struct SoftwareEvent {
+  std::string_view name;
+  uint64_t config;
+  const char* unit;
+};
+// Known without asking libpfm4, which takes a while to look at the machine.
+constexpr std::array kSoftware = {
+    SoftwareEvent{"cpu-clock", PERF_COUNT_SW_CPU_CLOCK, "ns"},
+    SoftwareEvent{"task-clock", PERF_COUNT_SW_TASK_CLOCK, "ns"},
+    SoftwareEvent{"page-faults", PERF_COUNT_SW_PAGE_FAULTS, "count"},
+    SoftwareEvent{"minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, "count"},
+    SoftwareEvent{"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, "count"},
+    SoftwareEvent{"context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, "count"},
+    SoftwareEvent{"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, "count"},
+};
+// Only to suggest from.
+constexpr std::array<std::string_view, 8> kHardware = {
+    "cycles",   "instructions",  "cache-references", "cache-misses",
+    "branches", "branch-misses", "bus-cycles",       "ref-cycles"};
+
+const SoftwareEvent* software_event(std::string_view name) {
+  for (const SoftwareEvent& event : kSoftware)
+    if (event.name == name) return &event;
+  return nullptr;
+}
+
+Error unknown_event(const std::string& name, std::string_view why) {
+  std::vector<std::string_view> names(kHardware.begin(), kHardware.end());
+  for (const SoftwareEvent& event : kSoftware) names.push_back(event.name);
+  Error error{Code::kInvalid, "no event is named " + name + " (" + std::string(why) + ")",
+              "perf list shows the events of this machine"};
+  if (const auto near = closest_match(name, names))
+    error.hint = "did you mean " + std::string(*near) + "?";
+  return error;
+}
+
+}  // namespace
+
+Result<PerfEventName> find_perf_event(const std::string& name) {
+  PerfEventName found;
+  const std::string_view whole = name;
+  const std::string_view base = whole.substr(0, whole.find(':'));
+  const std::string_view modifier =
+      base.size() < whole.size() ? whole.substr(base.size() + 1) : std::string_view{};
+  const SoftwareEvent* software = software_event(base);
+  if (software != nullptr && (modifier.empty() || modifier == "u" || modifier == "k")) {
+    found.attr.type = PERF_TYPE_SOFTWARE;
+    found.attr.config = software->config;
+    found.attr.exclude_kernel = modifier == "u";
+    found.attr.exclude_user = modifier == "k";
+    found.unit = software->unit;
+    return found;
+  }
+  static const int kReady = pfm_initialize();
+  if (kReady != PFM_SUCCESS) return unknown_event(name, pfm_strerror(kReady));
+  pfm_perf_encode_arg_t request{};
+  request.attr = &found.attr;
+  request.size = sizeof(request);
+  const int failed =
+      pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
+  if (failed != PFM_SUCCESS) return unknown_event(name, pfm_strerror(failed));
+  found.unit = "count";
+  return found;
+}
+
+}  // namespace fathom

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// SampleSource with the copying done by a BPF program (stacks.bpf.c; what they share is
+// wire/stacks.h): as much stack as there is, up to 256 KB, into a ring per CPU that wakes nobody
+// until it is half full. Needs root, or CAP_BPF and CAP_PERFMON.
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/bpf.h"
+#include "base/bpf_ring.h"
+#include "probe/stacks/event_rings.h"
+#include "probe/stacks/sample_events.h"
+#include "wire/stacks.h"
+
+#include "stacks.skel.h"  // uses wire/stacks.h without including it
+
+namespace fathom {
+namespace {
+
+constexpr size_t kAllRingsBytes = size_t{16} << 20;
+constexpr size_t kMostRingBytes = size_t{4} << 20;
+constexpr size_t kLeastRingBytes = size_t{1} << 20;
+constexpr size_t kChangesRingBytes = size_t{256} << 10;
+constexpr size_t kLeastChangesRingBytes = size_t{16} << 10;
+
+struct SkeletonCloser {
+  void operator()(stacks_bpf* skeleton) const { stacks_bpf::destroy(skeleton); }
+};
+struct LinkCloser {
+  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+};
+
+UnwindRegisters registers_of(const WireRegisters& from) {
+  // By DWARF number.
+  const std::array<uint64_t, unwind_arch::kRegisters> values = {
+      from.ax, from.dx,  from.cx,  from.bx,  from.si,  from.di,  from.bp,  from.sp, from.r8,
+      from.r9, from.r10, from.r11, from.r12, from.r13, from.r14, from.r15, from.ip};
+  return {values, unwind_arch::kAllRegisters};
+}
+
+RawSample::User user_of(const WireSample& sample) {
+  if ((sample.flags & kWireIs32Bit) != 0) return RawSample::User::k32Bit;
+  if ((sample.flags & kWireHasUser) == 0) return RawSample::User::kNone;
+  return (sample.flags & kWireNoMemory) != 0 ? RawSample::User::kNotInRam
+                                             : RawSample::User::kCopied;
+}
+
+// Samples of one CPU.
+class CopyStream final : public TimedStream {
+ public:
+  explicit CopyStream(BpfRing ring) : ring_(std::move(ring)) {}
+
+  void begin() override {}
+  void end() override {}
+  int64_t next_ns() override {
+    record_ = ring_.peek();
+    return record_.empty() ? INT64_MAX : static_cast<int64_t>(wire().time_ns);
+  }
+  void deliver(SampleListener& listener) override {
+    const WireSample& from = wire();
+    RawSample sample;
+    sample.time_ns = static_cast<int64_t>(from.time_ns);
+    sample.pid = from.pid;
+    sample.tid = from.tid;
+    sample.cpu = from.cpu;
+    sample.weight = static_cast<int64_t>(from.period);
+    sample.kernel = {from.kernel, from.kernel_frames};
+    sample.user = user_of(from);
+    sample.registers = registers_of(from.registers);
+    sample.copy = {from.registers.sp,
+                   ByteSpan(reinterpret_cast<const uint8_t*>(&from + 1), from.stack_bytes)};
+    listener.on_sample(sample);
+    ring_.pop();
+  }
+
+ private:
+  [[nodiscard]] const WireSample& wire() const {
+    return *reinterpret_cast<const WireSample*>(record_.data());
+  }
+
+  BpfRing ring_;
+  std::span<const std::byte> record_;
+};
+
+class BpfSamples final : public SampleSource {
+ public:
+  static Result<std::unique_ptr<SampleSource>> make(const SampledScope& scope,
+                                                    const SampleSettings& settings);
+
+  [[nodiscard]] std::string name() const override {
+    return fmt::format("bpf copies of the stack, by {}", scope_);
+  }
+  void drain(SampleListener& listener, int64_t until_ns) override {
+    merge_streams(order_, listener, until_ns);
+  }
+  [[nodiscard]] std::vector<int> wake_fds() const override {
+    std::vector<int> fds = changes_->wake_fds();
+    for (const Fd& ring : copy_rings_) fds.push_back(ring.get());
+    return fds;
+  }
+  [[nodiscard]] int64_t dropped() const override {
+    return static_cast<int64_t>(skeleton_->bss->dropped) + changes_->lost();
+  }
+  [[nodiscard]] int64_t throttled() const override { return changes_->throttled(); }
+  [[nodiscard]] int64_t counted() const override { return events_.counted(); }
+  [[nodiscard]] int64_t buffer_bytes() const override {
+    return changes_->mapped_bytes() + static_cast<int64_t>(copy_rings_.size() * ring_bytes_);
+  }
+  [[nodiscard]] bool sees_kernel() const override { return events_.sees_kernel(); }
+
+ private:
+  Status load();
+  Status add_ring(int cpu);
+  Status attach();
+
+  const char* scope_ = "";
+  std::unique_ptr<stacks_bpf, SkeletonCloser> skeleton_;
+  std::unique_ptr<EventRings> changes_;
+  SampleEvents events_;
+  size_t ring_bytes_ = 0;
+  std::vector<Fd> copy_rings_;
+  std::vector<std::unique_ptr<TimedStream>> streams_;
+  std::vector<TimedStream*> order_;
+  std::vector<std::unique_ptr<bpf_link, LinkCloser>> links_;
+};
+
+Result<std::unique_ptr<SampleSource>> BpfSamples::make(const SampledScope& scope,
+                                                       const SampleSettings& settings) {
+  TRY(check_bpf());
+  auto source = std::make_unique<BpfSamples>();
+  source->scope_ = scope.name();
+  TRY_ASSIGN(EventRings changes,
+             EventRings::open(scope, kChangesRingBytes, kLeastChangesRingBytes));
+  source->changes_ = std::make_unique<EventRings>(std::move(changes));
+  const size_t cpus = source->changes_->rings().size();
+  source->ring_bytes_ =
+      std::clamp(std::bit_floor(kAllRingsBytes / cpus), kLeastRingBytes, kMostRingBytes);
+  TRY(source->load());
+  for (EventRings::Ring& ring : source->changes_->rings()) {
+    source->streams_.push_back(make_change_stream(*source->changes_, ring));
+    TRY(source->add_ring(ring.cpu));
+  }
+  for (const auto& stream : source->streams_) source->order_.push_back(stream.get());
+  TRY(source->events_.open(scope, settings, 0, *source->changes_));
+  TRY(source->attach());
+  return std::unique_ptr<SampleSource>(std::move(source));
+}
+
+Status BpfSamples::load() {
+  skeleton_.reset(stacks_bpf::open());
+  if (!skeleton_) return bpf_error("open the BPF sampler", errno);
+  skeleton_->data->wake_bytes = ring_bytes_ / 2;
+  if (const int failed = stacks_bpf::load(skeleton_.get()); failed != 0)
+    return bpf_error("load the BPF sampler", failed);
+  return {};
+}
+
+Status BpfSamples::add_ring(int cpu) {
+  const int made = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "fathom_stacks", 0, 0,
+                                  static_cast<uint32_t>(ring_bytes_), nullptr);
+  if (made < 0) return bpf_error("make a ring for stack copies", made);
+  Fd ring_fd(made);
+  const auto key = static_cast<uint32_t>(cpu);
+  const int failed = bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &key, &made, BPF_ANY);
+  if (failed != 0) return bpf_error("place a ring for stack copies", failed);
+  TRY_ASSIGN(BpfRing ring, BpfRing::map(ring_fd.get(), ring_bytes_));
+  copy_rings_.push_back(std::move(ring_fd));
+  streams_.push_back(std::make_unique<CopyStream>(std::move(ring)));
+  return {};
+}
+
+Status BpfSamples::attach() {
+  for (const Fd& event : events_.fds()) {
+    // The link closes the descriptor it is given.
+    Fd own(dup(event.get()));
+    bpf_link* link = bpf_program__attach_perf_event(skeleton_->progs.on_sample, own.get());
+    if (link == nullptr) return bpf_error("attach the BPF sampler", errno);
+    (void)own.release();
+    links_.emplace_back(link);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SampleSource>> sample_by_bpf(const SampledScope& scope,
+                                                    const SampleSettings& settings) {
+  return BpfSamples::make(scope, settings);
+}
+
+}  // namespace fathom

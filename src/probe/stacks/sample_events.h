@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sampling events of one kind, one or more per CPU. Belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/fd.h"
+#include "probe/stacks/event_rings.h"
+#include "probe/stacks/sample_source.h"
+
+namespace fathom {
+
+class SampleEvents {
+ public:
+  // With `copy_bytes` the kernel writes samples with so much of the stack into `rings`; without,
+  // somebody else takes them (a BPF program). Where the kernel may not be sampled, user code only.
+  Status open(const SampledScope& scope, const SampleSettings& settings, uint32_t copy_bytes,
+              EventRings& rings, bool enabled = true);
+
+  void enable(bool on) const;
+  [[nodiscard]] const std::vector<Fd>& fds() const { return fds_; }
+  [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
+  [[nodiscard]] int64_t counted() const;
+
+ private:
+  Status open_all(const SampledScope& scope, const perf_event_attr& attr, EventRings& rings);
+
+  std::vector<Fd> fds_;
+  bool sees_kernel_ = true;
+};
+
+// What tasks of one CPU do, as a stream; samples in it are skipped.
+std::unique_ptr<TimedStream> make_change_stream(EventRings& rings, EventRings::Ring& ring);
+
+}  // namespace fathom

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom events are opened for: the target's cgroup where it has one and we may (an event per CPU,
+// nothing to copy at a fork), else every thread of its tree with what they will start, else all.
+// Belongs to the recorder's thread.
+#pragma once
+
+#include <vector>
+
+#include "base/fd.h"
+#include "base/perf_event.h"
+#include "launch/launcher.h"
+
+namespace fathom {
+
+class SampledScope {
+ public:
+  static SampledScope of(const Target& target);
+  static SampledScope of_thread(int64_t tid);
+
+  // On one CPU: as many events as there are threads to begin with, or one. Threads that ended
+  // meanwhile are left out.
+  Result<std::vector<Fd>> open(perf_event_attr attr, int cpu) const;
+  [[nodiscard]] const char* name() const;
+
+ private:
+  Fd cgroup_;
+  std::vector<int64_t> threads_;  // empty: all
+};
+
+}  // namespace fathom

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/stacks/stack_builder.h"
+
+#include <utility>
+
+namespace fathom {
+namespace {
+
+constexpr uint32_t kKernelSpace = UINT32_MAX;
+
+StackEnd end_of(UnwindEnd end) {
+  switch (end) {
+    case UnwindEnd::kRoot:
+      return StackEnd::kComplete;
+    case UnwindEnd::kCut:
+      return StackEnd::kCut;
+    case UnwindEnd::kElsewhere:
+      return StackEnd::kElsewhere;
+    case UnwindEnd::kNoTable:
+      return StackEnd::kNoTable;
+    case UnwindEnd::kBadRule:
+      return StackEnd::kBadRule;
+    case UnwindEnd::kBadFrame:
+      return StackEnd::kBadFrame;
+    case UnwindEnd::kTooDeep:
+      return StackEnd::kTooDeep;
+  }
+  return StackEnd::kBadFrame;
+}
+
+uint64_t needed_bytes(const RawSample& sample, const UnwoundStack& unwound) {
+  if (unwound.end == UnwindEnd::kCut) return sample.copy.bytes.size() + unwound.missing_bytes;
+  for (auto frame = unwound.frames.rbegin(); frame != unwound.frames.rend(); ++frame)
+    if (frame->cfa > sample.copy.address) return frame->cfa - sample.copy.address;
+  return 0;
+}
+
+}  // namespace
+
+const char* stack_end_name(StackEnd end) {
+  static constexpr std::array<const char*, static_cast<size_t>(StackEnd::kCount)> kNames = {
+      "complete",  "joined",   "cut",      "not in memory", "32-bit program",
+      "elsewhere", "no table", "bad rule", "bad frame",     "too deep"};
+  return kNames[static_cast<size_t>(end)];
+}
+
+StackBuilder::StackBuilder(Interner& names, std::string cache_folder)
+    : names_(names),
+      symbolizer_(names),
+      tables_(std::move(cache_folder)),
+      modules_(symbolizer_.spaces(), tables_),
+      unwinder_(modules_) {}
+
+BuiltStack StackBuilder::build(const RawSample& sample) {
+  BuiltStack built;
+  if (sample.user != RawSample::User::kNone) {
+    built.end = follow(sample);
+    built.needed_bytes = needed_bytes(sample, unwound_);
+    built.stack = add_user_frames(sample);
+  }
+  built.stack = add_kernel_frames(built.stack, sample.kernel);
+  ++ended_[static_cast<size_t>(built.end)];
+  return built;
+}
+
+StackEnd StackBuilder::follow(const RawSample& sample) {
+  unwound_.frames.clear();
+  if (sample.user == RawSample::User::k32Bit) return StackEnd::k32Bit;
+  AddressSpaces& spaces = symbolizer_.spaces();
+  if (!spaces.knows(sample.pid)) (void)spaces.attach(sample.pid, 0);  // then no address has a name
+  modules_.aim_at(sample.pid, sample.time_ns);
+  unwinder_.unwind(sample.registers, sample.copy, unwound_);
+  const auto joined = joiner_.add(static_cast<uint64_t>(sample.tid), unwound_);
+  if (joined == StackJoiner::Outcome::kJoined) return StackEnd::kJoined;
+  const bool no_memory = sample.user == RawSample::User::kNotInRam;
+  return unwound_.end == UnwindEnd::kCut && no_memory ? StackEnd::kNotInRam : end_of(unwound_.end);
+}
+
+StackId StackBuilder::add_user_frames(const RawSample& sample) {
+  StackId stack{};
+  const uint32_t space = symbolizer_.spaces().version(sample.pid);
+  for (auto frame = unwound_.frames.rbegin(); frame != unwound_.frames.rend(); ++frame) {
+    const StackCache::Key key{frame->lookup_address(), space, stack};
+    StackId next = cache_.find(key);
+    if (next == StackId::kNone) {
+      next = names_.stack(stack, symbolizer_.user(sample.pid, key.address, sample.time_ns));
+      if (symbolizer_.is_lasting()) cache_.add(key, next);
+    }
+    stack = next;
+  }
+  return stack;
+}
+
+StackId StackBuilder::add_kernel_frames(StackId stack, std::span<const uint64_t> addresses) {
+  for (size_t i = addresses.size(); i-- > 0;) {
+    // All but the innermost are return addresses.
+    const StackCache::Key key{addresses[i] - (i == 0 ? 0 : 1), kKernelSpace, stack};
+    StackId next = cache_.find(key);
+    if (next == StackId::kNone) {
+      next = names_.stack(stack, symbolizer_.kernel(key.address));
+      cache_.add(key, next);
+    }
+    stack = next;
+  }
+  return stack;
+}
+
+void StackBuilder::change(const TaskChange& change) {
+  AddressSpaces& spaces = symbolizer_.spaces();
+  switch (change.kind) {
+    case TaskChange::Kind::kMap:
+      return spaces.map(change.map);
+    case TaskChange::Kind::kFork:
+      return spaces.fork(change.parent, change.pid, change.time_ns);
+    case TaskChange::Kind::kExec:
+      joiner_.forget(static_cast<uint64_t>(change.tid));
+      return spaces.exec(change.pid, change.time_ns);
+    case TaskChange::Kind::kExit:
+      joiner_.forget(static_cast<uint64_t>(change.tid));
+      if (change.pid == change.tid) spaces.exit(change.pid, change.time_ns);
+      return;
+    case TaskChange::Kind::kName:
+      return;
+  }
+}
+
+void StackBuilder::attach(int64_t pid, int64_t time_ns) {
+  (void)symbolizer_.spaces().attach(pid, time_ns);  // gone already: its samples say so
+}
+
+void StackBuilder::forget_ids() {
+  symbolizer_.forget_ids();
+  cache_.clear();
+}
+
+size_t StackBuilder::memory_bytes() const { return tables_.memory_bytes() + cache_.memory_bytes(); }
+
+}  // namespace fathom

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a raw sample to a stack with names: unwinds the copy, joins what was cut, and names each
+// frame once. Follows what tasks map and start, so it must be told of all changes in their order.
+// Belongs to the recorder's thread, with the interner it writes into.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "probe/stacks/sample_source.h"
+#include "probe/stacks/stack_cache.h"
+#include "symbol/symbolizer.h"
+#include "symbol/unwind_cache.h"
+#include "symbol/unwind_join.h"
+#include "symbol/unwind_process.h"
+
+namespace fathom {
+
+// How far the user part of a stack was followed.
+enum class StackEnd : uint8_t {
+  kComplete,  // to the thread's first function; also where there is no user part
+  kJoined,    // cut, and completed from the thread's last complete stack
+  kCut,
+  kNotInRam,
+  k32Bit,
+  kElsewhere,
+  kNoTable,
+  kBadRule,
+  kBadFrame,
+  kTooDeep,
+  kCount
+};
+const char* stack_end_name(StackEnd end);
+
+struct BuiltStack {
+  StackId stack{};
+  StackEnd end = StackEnd::kComplete;
+  uint64_t needed_bytes = 0;  // of stack, to follow it to its end or as far as is known
+};
+
+class StackBuilder {
+ public:
+  // Unwind tables are kept in `cache_folder`, unless it is empty.
+  StackBuilder(Interner& names, std::string cache_folder);
+
+  BuiltStack build(const RawSample& sample);
+  void change(const TaskChange& change);
+  // A process that was there before: reads what it has mapped.
+  void attach(int64_t pid, int64_t time_ns);
+  // The interner was emptied.
+  void forget_ids();
+
+  [[nodiscard]] int64_t ended(StackEnd end) const { return ended_[static_cast<size_t>(end)]; }
+  [[nodiscard]] const Symbolizer& symbolizer() const { return symbolizer_; }
+  [[nodiscard]] size_t memory_bytes() const;
+
+ private:
+  StackEnd follow(const RawSample& sample);
+  StackId add_user_frames(const RawSample& sample);
+  StackId add_kernel_frames(StackId stack, std::span<const uint64_t> addresses);
+
+  Interner& names_;
+  Symbolizer symbolizer_;
+  UnwindCache tables_;
+  ProcessUnwindModules modules_;
+  Unwinder unwinder_;
+  StackJoiner joiner_;
+  UnwoundStack unwound_;
+  StackCache cache_;
+  std::array<int64_t, static_cast<size_t>(StackEnd::kCount)> ended_{};
+};
+
+}  // namespace fathom

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ * Runs at every sample: the user registers and just as much of the user stack as there is, into the
+ * ring of the CPU. perf itself copies a fixed size, at most 64 KB; here the length is known before:
+ * a main thread's stack ends where the kernel put its arguments, another thread's at its control
+ * block, which C libraries lay above it. Unwinding happens in user space. */
+#include "probe/stacks/stacks_kernel.h"
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "wire/stacks.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum {
+  kKernelThread = 0x00200000, /* PF_KTHREAD */
+  kUser32Code = 0x23,
+  kMostCpus = 1024,
+};
+/* Further up than this is another stack or none of ours. */
+#define FARTHEST (1UL << 30)
+/* Where the end is not known: fibres, other C libraries. */
+#define UNKNOWN_END_BYTES (64UL << 10)
+#define ROOT_FRAME_BYTES 64
+
+struct Ring {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 1 << 12);
+};
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+  __uint(max_entries, kMostCpus);
+  __type(key, uint32_t);
+  __array(values, struct Ring);
+} rings SEC(".maps");
+
+uint64_t most_stack_bytes = kWireMostStackBytes;
+uint64_t wake_bytes = 1 << 20;
+uint64_t dropped = 0;
+const volatile uint32_t want_kernel = 1;
+
+static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp,
+                                             uint32_t* flags) {
+  const uint64_t main_end = BPF_CORE_READ(task, mm, start_stack) + ROOT_FRAME_BYTES;
+  const uint64_t thread_end = BPF_CORE_READ(task, thread.fsbase);
+  uint64_t length = UNKNOWN_END_BYTES;
+  if (main_end > sp && main_end - sp < FARTHEST)
+    length = main_end - sp;
+  else if (thread_end > sp && thread_end - sp < FARTHEST)
+    length = thread_end - sp;
+  if (length > most_stack_bytes) {
+    *flags |= kWireTooLarge;
+    length = most_stack_bytes;
+  }
+  return length;
+}
+
+static __always_inline void copy_stack(struct WireSample* sample, uint64_t sp, uint64_t length,
+                                       const uint32_t room) {
+  uint8_t* stack = (uint8_t*)(sample + 1);
+  uint64_t offset = 0;
+  for (uint32_t i = 0; i < room / kWireChunkBytes; ++i) {
+    offset = (uint64_t)i * kWireChunkBytes;
+    if (offset >= length) break;
+    uint64_t bytes = length - offset;
+    if (bytes > kWireChunkBytes) bytes = kWireChunkBytes;
+    const void* from = (const void*)(sp + offset);
+    if (bpf_probe_read_user(stack + offset, bytes, from) == 0) {
+      sample->stack_bytes = offset + bytes;
+      continue;
+    }
+    /* Up to the page that cannot be read. */
+    sample->flags |= kWireNoMemory;
+    bytes = kWireChunkBytes - ((sp + offset) & (kWireChunkBytes - 1));
+    if (bytes < length - offset && bytes < kWireChunkBytes &&
+        bpf_probe_read_user(stack + offset, bytes, from) == 0)
+      sample->stack_bytes = offset + bytes;
+    break;
+  }
+}
+
+struct Job {
+  struct bpf_perf_event_data* context;
+  void* ring;
+  struct WireRegisters* registers;
+  uint64_t length;
+  uint32_t flags;
+};
+
+static __always_inline int take(const struct Job* job, const uint32_t room) {
+  struct WireSample* sample = bpf_ringbuf_reserve(job->ring, sizeof(*sample) + room, 0);
+  if (!sample) {
+    __sync_fetch_and_add(&dropped, 1);
+    return 0;
+  }
+  const uint64_t id = bpf_get_current_pid_tgid();
+  sample->time_ns = bpf_ktime_get_ns();
+  sample->period = job->context->sample_period;
+  sample->pid = id >> 32;
+  sample->tid = (uint32_t)id;
+  sample->cpu = bpf_get_smp_processor_id();
+  sample->source = (uint32_t)bpf_get_attach_cookie(job->context);
+  sample->flags = job->flags;
+  sample->stack_bytes = 0;
+  sample->kernel_frames = 0;
+  if (want_kernel) {
+    const long bytes = bpf_get_stack(job->context, sample->kernel, sizeof(sample->kernel), 0);
+    if (bytes > 0) sample->kernel_frames = (uint32_t)bytes / sizeof(uint64_t);
+  }
+  if (job->flags & kWireHasUser) {
+    __builtin_memcpy(&sample->registers, job->registers, sizeof(sample->registers));
+    copy_stack(sample, job->registers->sp, job->length, room);
+  }
+  const uint64_t waiting = bpf_ringbuf_query(job->ring, BPF_RB_AVAIL_DATA);
+  bpf_ringbuf_submit(sample, waiting >= wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+  return 0;
+}
+
+SEC("perf_event")
+int on_sample(struct bpf_perf_event_data* context) {
+  const uint32_t cpu = bpf_get_smp_processor_id();
+  void* ring = bpf_map_lookup_elem(&rings, &cpu);
+  if (!ring) {
+    __sync_fetch_and_add(&dropped, 1);
+    return 0;
+  }
+  struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
+  struct WireRegisters registers = {};
+  struct Job job = {context, ring, &registers, 0, 0};
+  if (!(task->flags & kKernelThread) && task->mm) {
+    bpf_probe_read_kernel(&registers, sizeof(registers),
+                          (const void*)bpf_task_pt_regs((void*)task));
+    if (registers.cs == kUser32Code) {
+      job.flags |= kWireIs32Bit;
+    } else {
+      job.flags |= kWireHasUser;
+      job.length = stack_length(task, registers.sp, &job.flags);
+    }
+  }
+  /* A ring takes records of fixed size only: the smallest that fits. */
+  if (job.length <= 4 << 10) return take(&job, 4 << 10);
+  if (job.length <= 8 << 10) return take(&job, 8 << 10);
+  if (job.length <= 16 << 10) return take(&job, 16 << 10);
+  if (job.length <= 32 << 10) return take(&job, 32 << 10);
+  if (job.length <= 64 << 10) return take(&job, 64 << 10);
+  if (job.length <= 128 << 10) return take(&job, 128 << 10);
+  return take(&job, kWireMostStackBytes);
+}

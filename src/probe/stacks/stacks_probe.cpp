@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/stacks/stacks_probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/proc.h"
+#include "base/text.h"
+#include "probe/stacks/node_sums.h"
+#include "probe/stacks/sample_source.h"
+#include "probe/stacks/stack_builder.h"
+
+namespace fathom {
+namespace {
+
+// A record may be finished a little after its time: younger ones wait for the next drain, so that
+// those of other CPUs keep their order.
+constexpr int64_t kSettleNs = 5 * kNsPerMs;
+constexpr int64_t kSumsEvery = 10 * kNsPerSecond;
+
+std::string unwind_cache_folder() {
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
+    return std::string(folder) + "/fathom/unwind";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/fathom/unwind" : "";
+}
+
+// The highest rate the kernel takes; it lowers it when sampling takes too long.
+int64_t highest_rate() {
+  const auto text = read_file("/proc/sys/kernel/perf_event_max_sample_rate");
+  return text.ok() ? std::max<int64_t>(1, std::atoll(text.value().c_str())) : INT64_MAX;
+}
+
+class StacksProbe final : public Probe, private SampleListener {
+ public:
+  explicit StacksProbe(const ProbeSettings& settings) : settings_(settings) {}
+
+  Status start(const Target& target, RecordStream& out) override;
+  void tick(int64_t now_ns) override;
+  void finish(int64_t now_ns) override;
+  [[nodiscard]] std::vector<int> wake_fds() const override { return source_->wake_fds(); }
+  void wake(int64_t now_ns) override { source_->drain(*this, now_ns - kSettleNs); }
+  [[nodiscard]] ProbeReport report() const override;
+
+ private:
+  Status choose_source(const Target& target);
+  void learn_existing(const Target& target);
+  void intern_constants();
+  void on_sample(const RawSample& raw) override;
+  void on_change(const TaskChange& change) override;
+  StringId program_of(int64_t pid);
+  DetailId detail_of(StackEnd end);
+  [[nodiscard]] std::string rate_text() const;
+
+  ProbeSettings settings_;
+  SampleSettings sampling_;
+  RecordStream* out_ = nullptr;
+  std::unique_ptr<SampleSource> source_;
+  std::unique_ptr<StackBuilder> builder_;
+  std::unique_ptr<NodeSums> sums_;
+  std::unordered_map<int64_t, std::string> programs_;  // by pid
+  StringId event_{}, on_cpu_{};
+  std::array<DetailId, static_cast<size_t>(StackEnd::kCount)> details_{};
+  std::string why_;
+  int64_t samples_ = 0, next_sums_ns_ = 0;
+};
+
+Status StacksProbe::start(const Target& target, RecordStream& out) {
+  out_ = &out;
+  sampling_.event = settings_.event;
+  TRY_ASSIGN(sampling_.what, find_perf_event(settings_.event));
+  sampling_.rate_hz = std::min(settings_.rate_hz, highest_rate());
+  if (sampling_.rate_hz < settings_.rate_hz) {
+    why_ = fmt::format("the kernel takes {} Hz at most (sysctl kernel.perf_event_max_sample_rate)",
+                       sampling_.rate_hz);
+  }
+  builder_ = std::make_unique<StackBuilder>(out.names(), unwind_cache_folder());
+  sums_ = std::make_unique<NodeSums>(out, sampling_.event, sampling_.what.unit);
+  intern_constants();
+  out.keep_ids([this](const Dictionary& from, Interner& to) {
+    sums_->carry_over(from, to);
+    builder_->forget_ids();
+    details_ = {};
+    event_ = on_cpu_ = StringId::kNone;
+  });
+  TRY(choose_source(target));
+  learn_existing(target);
+  if (!source_->sees_kernel() && sampling_.what.attr.exclude_kernel == 0) {
+    why_ += (why_.empty() ? "" : "; ") +
+            std::string("time in the kernel is not sampled (sysctl kernel.perf_event_paranoid=1)");
+  }
+  return {};
+}
+
+Status StacksProbe::choose_source(const Target& target) {
+  const SampledScope scope = SampledScope::of(target);
+  auto source = sample_by_bpf(scope, sampling_);
+  if (!source.ok()) {
+    why_ += (why_.empty() ? "" : "; ") + std::string("stacks beyond 64 KB are cut (bpf: ") +
+            source.error().message + ")";
+    source = sample_by_perf(scope, sampling_);
+  }
+  if (!source.ok()) return std::move(source).error();
+  source_ = std::move(source).value();
+  return {};
+}
+
+// Of a target that ran before us: what it has mapped so far.
+void StacksProbe::learn_existing(const Target& target) {
+  if (!target.scope().attached || target.scope().kind == Scope::Kind::kSystem) return;
+  for (const int64_t pid : processes_in(target)) builder_->attach(pid, 0);
+}
+
+void StacksProbe::intern_constants() {
+  event_ = out_->string(sampling_.event);
+  on_cpu_ = out_->string("on-cpu");
+}
+
+void StacksProbe::tick(int64_t now_ns) {
+  wake(now_ns);
+  if (now_ns < next_sums_ns_) return;
+  next_sums_ns_ = now_ns + kSumsEvery;
+  sums_->write();
+}
+
+void StacksProbe::finish(int64_t /*now_ns*/) {
+  source_->drain(*this, INT64_MAX);
+  sums_->write();
+}
+
+void StacksProbe::on_sample(const RawSample& raw) {
+  const BuiltStack built = builder_->build(raw);
+  source_->note(built.end == StackEnd::kCut || built.end == StackEnd::kJoined, built.needed_bytes);
+  if (event_ == StringId::kNone) intern_constants();
+  Sample sample;
+  sample.time_ns = raw.time_ns;
+  sample.thread = out_->names().thread(raw.pid, raw.tid);
+  sample.cpu = raw.cpu;
+  sample.event = event_;
+  sample.rate_hz = sampling_.rate_hz;
+  sample.stack = built.stack;
+  sample.weight = raw.weight;
+  sample.state = on_cpu_;
+  sample.detail = detail_of(built.end);
+  const FrameId leaf = out_->names().dictionary().stacks[index_of(built.stack)].frame;
+  sums_->add(leaf, program_of(raw.pid), raw.weight);
+  ++samples_;
+  out_->add(sample);
+}
+
+void StacksProbe::on_change(const TaskChange& change) {
+  builder_->change(change);
+  using Kind = TaskChange::Kind;
+  if (change.kind == Kind::kExec || (change.kind == Kind::kName && change.pid == change.tid)) {
+    programs_[change.pid] = printable(change.name);
+  } else if (change.kind == Kind::kFork && change.pid != change.parent) {
+    if (const auto parent = programs_.find(change.parent); parent != programs_.end())
+      programs_[change.pid] = std::string(parent->second);
+  } else if (change.kind == Kind::kExit && change.pid == change.tid) {
+    programs_.erase(change.pid);
+  }
+}
+
+StringId StacksProbe::program_of(int64_t pid) {
+  auto [at, added] = programs_.try_emplace(pid);
+  if (added) at->second = printable(read_proc_name(proc_folder(pid)).value_or("[unknown]"));
+  return out_->string(at->second);
+}
+
+DetailId StacksProbe::detail_of(StackEnd end) {
+  if (end == StackEnd::kComplete) return DetailId::kNone;
+  DetailId& known = details_[static_cast<size_t>(end)];
+  if (known == DetailId::kNone) {
+    const DetailItem item{out_->string("unwind"), out_->string(stack_end_name(end))};
+    known = out_->names().detail({&item, 1});
+  }
+  return known;
+}
+
+std::string StacksProbe::rate_text() const {
+  std::string text = fmt::format("{} at {} Hz", sampling_.event, settings_.rate_hz);
+  const int64_t counted_ns = source_->counted();
+  if (std::string_view(sampling_.what.unit) == "ns" && counted_ns > 0) {
+    const double seconds = static_cast<double>(counted_ns) / 1e9;
+    text += fmt::format(", {:.1f} obtained", static_cast<double>(samples_) / seconds);
+  }
+  return text;
+}
+
+ProbeReport StacksProbe::report() const {
+  ProbeReport report;
+  report.rung = source_->name();
+  report.settings = rate_text();
+  report.seen = samples_;
+  report.dropped = source_->dropped();
+  report.why = why_;
+  const auto add = [&report](const std::string& text) {
+    report.why += (report.why.empty() ? "" : "; ") + text;
+  };
+  if (report.dropped > 0)
+    add(format_count(report.dropped) + " records were lost: the recorder came too late");
+  if (source_->throttled() > 0)
+    add(fmt::format("the kernel throttled sampling {} times", source_->throttled()));
+  report.buffer_bytes = source_->buffer_bytes();
+  return report;
+}
+
+}  // namespace
+
+std::unique_ptr<Probe> make_stacks_probe(const ProbeSettings& settings) {
+  return std::make_unique<StacksProbe>(settings);
+}
+
+}  // namespace fathom

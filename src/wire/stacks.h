@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the BPF half of the stacks probe tells its user half: one record per sample. Plain C for
+ * both. */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+  kWireKernelFrames = 127,
+  kWireChunkBytes = 4096,      /* the stack is copied in pieces of this size */
+  kWireMostStackBytes = 262144 /* a power of two of chunks */
+};
+
+enum WireSampleFlags {
+  kWireHasUser = 1,  /* user_registers and the stack copy are there */
+  kWireNoMemory = 2, /* the copy ends early: that part of the stack is not in memory */
+  kWireIs32Bit = 4,  /* a 32-bit program: no copy was made */
+  kWireTooLarge = 8, /* the stack goes on beyond the most that is copied */
+};
+
+/* As struct pt_regs of x86-64 lies in memory. */
+struct WireRegisters {
+  uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags,
+      sp, ss;
+};
+
+struct WireSample {
+  uint64_t time_ns; /* CLOCK_MONOTONIC */
+  uint64_t period;  /* what the sample stands for, in the event's unit */
+  uint32_t pid;
+  uint32_t tid;
+  uint32_t cpu;
+  uint32_t source; /* which event: its number in the order of opening */
+  uint32_t flags;
+  uint32_t kernel_frames;
+  uint64_t stack_bytes; /* copied, from the stack pointer up */
+  struct WireRegisters registers;
+  uint64_t kernel[kWireKernelFrames]; /* innermost first */
+  /* then stack_bytes of stack */
+};
