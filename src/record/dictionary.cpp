@@ -112,25 +112,17 @@ StringId Interner::string(std::string_view text) {
   return id;
 }
 
-namespace {
-template <class Id, class Key, class Map>
-Id intern(Map& map, std::vector<Key>& list, const Key& key) {
-  const auto [entry, added] = map.try_emplace(key, static_cast<Id>(list.size()));
-  if (added) list.push_back(key);
-  return entry->second;
-}
-}  // namespace
-
 ThreadId Interner::thread(int64_t pid, int64_t tid) {
-  return intern<ThreadId>(threads_, dictionary_.threads, ThreadKey{pid, tid});
+  return static_cast<ThreadId>(threads_.intern(dictionary_.threads, ThreadKey{pid, tid}, HashOf()));
 }
 
 FrameId Interner::frame(const Frame& frame) {
-  return intern<FrameId>(frames_, dictionary_.frames, frame);
+  return static_cast<FrameId>(frames_.intern(dictionary_.frames, frame, HashOf()));
 }
 
 StackId Interner::stack(StackId parent, FrameId frame) {
-  return intern<StackId>(stacks_, dictionary_.stacks, StackNode{parent, frame});
+  return static_cast<StackId>(
+      stacks_.intern(dictionary_.stacks, StackNode{parent, frame}, HashOf()));
 }
 
 DetailId Interner::detail(std::span<const DetailItem> items) {

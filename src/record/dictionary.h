@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "record/id_index.h"
 #include "record/ids.h"
 
 namespace fathom {
@@ -83,8 +84,11 @@ class Interner {
 
   [[nodiscard]] const Dictionary& dictionary() const { return dictionary_; }
   [[nodiscard]] std::string_view text(StringId id) const { return dictionary_.text(id); }
-  // What the kept strings take.
-  [[nodiscard]] size_t text_bytes() const { return text_bytes_; }
+  // About what all of it takes.
+  [[nodiscard]] size_t bytes() const {
+    return text_bytes_ + dictionary_.stacks.size() * 2 * sizeof(StackNode) +
+           dictionary_.frames.size() * 2 * sizeof(Frame);
+  }
 
  private:
   std::string_view keep(std::string_view text);
@@ -101,9 +105,7 @@ class Interner {
   size_t text_bytes_ = 0;
   char* block_at_ = nullptr;
   std::unordered_map<std::string_view, StringId, HashOf> strings_;
-  std::unordered_map<ThreadKey, ThreadId, HashOf> threads_;
-  std::unordered_map<Frame, FrameId, HashOf> frames_;
-  std::unordered_map<StackNode, StackId, HashOf> stacks_;
+  IdIndex threads_, frames_, stacks_;
   std::unordered_map<std::string, DetailId> details_;
 };
 

@@ -50,7 +50,7 @@ void RecordStream::send(const Rows& rows) {
 }
 
 void RecordStream::renew_names(size_t most_bytes) {
-  if (names_.text_bytes() <= most_bytes || pending_ > 0) return;
+  if (names_.bytes() <= most_bytes || pending_ > 0) return;
   Interner fresh;
   for (const CarryOver& carry_over : carry_overs_) carry_over(names_.dictionary(), fresh);
   names_ = std::move(fresh);

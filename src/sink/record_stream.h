@@ -48,7 +48,7 @@ class RecordStream {
 
  private:
   static constexpr int64_t kBatchRecords = 8192;
-  static constexpr size_t kMostNameBytes = size_t{4} << 20;
+  static constexpr size_t kMostNameBytes = size_t{8} << 20;
   void send(const Rows& rows);
 
   Sink& sink_;

@@ -7,8 +7,7 @@
 
 enum {
   kWireKernelFrames = 127,
-  kWireChunkBytes = 4096,      /* the stack is copied in pieces of this size */
-  kWireMostStackBytes = 262144 /* a power of two of chunks */
+  kWireMostStackBytes = 262144,
 };
 
 enum WireSampleFlags {

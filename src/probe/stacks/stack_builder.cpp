@@ -7,6 +7,9 @@ namespace fathom {
 namespace {
 
 constexpr uint32_t kKernelSpace = UINT32_MAX;
+constexpr uint64_t kNeverSame = UINT64_MAX;  // no code is there
+constexpr size_t kMostThreads = 4096;
+constexpr size_t kMostFrames = 8192;
 
 StackEnd end_of(UnwindEnd end) {
   switch (end) {
@@ -49,7 +52,7 @@ StackBuilder::StackBuilder(Interner& names, std::string cache_folder)
       symbolizer_(names),
       tables_(std::move(cache_folder)),
       modules_(symbolizer_.spaces(), tables_),
-      unwinder_(modules_) {}
+      unwinder_(modules_, kMostFrames) {}
 
 BuiltStack StackBuilder::build(const RawSample& sample) {
   BuiltStack built;
@@ -76,19 +79,39 @@ StackEnd StackBuilder::follow(const RawSample& sample) {
   return unwound_.end == UnwindEnd::kCut && no_memory ? StackEnd::kNotInRam : end_of(unwound_.end);
 }
 
+// The outer part of a stack is mostly that of the thread's last sample: as far as addresses agree,
+// its stacks are taken over without a look-up.
 StackId StackBuilder::add_user_frames(const RawSample& sample) {
-  StackId stack{};
+  if (last_stacks_.size() >= kMostThreads && !last_stacks_.contains(sample.tid))
+    last_stacks_.clear();
+  LastStack& last = last_stacks_[sample.tid];
   const uint32_t space = symbolizer_.spaces().version(sample.pid);
-  for (auto frame = unwound_.frames.rbegin(); frame != unwound_.frames.rend(); ++frame) {
-    const StackCache::Key key{frame->lookup_address(), space, stack};
-    StackId next = cache_.find(key);
-    if (next == StackId::kNone) {
-      next = names_.stack(stack, symbolizer_.user(sample.pid, key.address, sample.time_ns));
-      if (symbolizer_.is_lasting()) cache_.add(key, next);
+  if (last.space != space) last.steps.clear();
+  last.space = space;
+  StackId stack{};
+  size_t depth = 0;
+  bool same = true;
+  for (auto frame = unwound_.frames.rbegin(); frame != unwound_.frames.rend(); ++frame, ++depth) {
+    const uint64_t address = frame->lookup_address();
+    same = same && depth < last.steps.size() && last.steps[depth].address == address;
+    if (!same) {
+      last.steps.resize(depth);
+      last.steps.push_back(step(stack, address, space, sample));
     }
-    stack = next;
+    stack = last.steps[depth].stack;
   }
+  last.steps.resize(depth);
   return stack;
+}
+
+StackBuilder::LastStack::Step StackBuilder::step(StackId parent, uint64_t address, uint32_t space,
+                                                 const RawSample& sample) {
+  const StackCache::Key key{address, space, parent};
+  if (const StackId known = cache_.find(key); known != StackId::kNone) return {address, known};
+  const StackId stack = names_.stack(parent, symbolizer_.user(sample.pid, address, sample.time_ns));
+  if (!symbolizer_.is_lasting()) return {kNeverSame, stack};
+  cache_.add(key, stack);
+  return {address, stack};
 }
 
 StackId StackBuilder::add_kernel_frames(StackId stack, std::span<const uint64_t> addresses) {
@@ -117,6 +140,7 @@ void StackBuilder::change(const TaskChange& change) {
       return spaces.exec(change.pid, change.time_ns);
     case TaskChange::Kind::kExit:
       joiner_.forget(static_cast<uint64_t>(change.tid));
+      last_stacks_.erase(change.tid);
       if (change.pid == change.tid) spaces.exit(change.pid, change.time_ns);
       return;
     case TaskChange::Kind::kName:
@@ -131,6 +155,7 @@ void StackBuilder::attach(int64_t pid, int64_t time_ns) {
 void StackBuilder::forget_ids() {
   symbolizer_.forget_ids();
   cache_.clear();
+  last_stacks_.clear();
 }
 
 size_t StackBuilder::memory_bytes() const { return tables_.memory_bytes() + cache_.memory_bytes(); }

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "probe/stacks/sample_source.h"
 #include "probe/stacks/stack_cache.h"
@@ -56,7 +58,18 @@ class StackBuilder {
   [[nodiscard]] size_t memory_bytes() const;
 
  private:
+  // The user part of a thread's last stack, outermost first.
+  struct LastStack {
+    struct Step {
+      uint64_t address = 0;
+      StackId stack{};
+    };
+    uint32_t space = 0;
+    std::vector<Step> steps;
+  };
+
   StackEnd follow(const RawSample& sample);
+  LastStack::Step step(StackId parent, uint64_t address, uint32_t space, const RawSample& sample);
   StackId add_user_frames(const RawSample& sample);
   StackId add_kernel_frames(StackId stack, std::span<const uint64_t> addresses);
 
@@ -68,6 +81,7 @@ class StackBuilder {
   StackJoiner joiner_;
   UnwoundStack unwound_;
   StackCache cache_;
+  std::unordered_map<int64_t, LastStack> last_stacks_;  // by tid
   std::array<int64_t, static_cast<size_t>(StackEnd::kCount)> ended_{};
 };
 

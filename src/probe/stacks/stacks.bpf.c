@@ -19,6 +19,7 @@ enum {
   kKernelThread = 0x00200000, /* PF_KTHREAD */
   kUser32Code = 0x23,
   kMostCpus = 1024,
+  kHalvings = 7,
 };
 /* Further up than this is another stack or none of ours. */
 #define FARTHEST (1UL << 30)
@@ -58,27 +59,17 @@ static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t 
   return length;
 }
 
+/* In one piece, or the longest half, quarter, … of it that is in memory. */
 static __always_inline void copy_stack(struct WireSample* sample, uint64_t sp, uint64_t length,
                                        const uint32_t room) {
-  uint8_t* stack = (uint8_t*)(sample + 1);
-  uint64_t offset = 0;
-  for (uint32_t i = 0; i < room / kWireChunkBytes; ++i) {
-    offset = (uint64_t)i * kWireChunkBytes;
-    if (offset >= length) break;
-    uint64_t bytes = length - offset;
-    if (bytes > kWireChunkBytes) bytes = kWireChunkBytes;
-    const void* from = (const void*)(sp + offset);
-    if (bpf_probe_read_user(stack + offset, bytes, from) == 0) {
-      sample->stack_bytes = offset + bytes;
-      continue;
+  for (uint32_t i = 0; i < kHalvings; ++i) {
+    const uint64_t bytes = length >> i;
+    if (bytes == 0 || bytes > room) break;
+    if (bpf_probe_read_user(sample + 1, bytes, (const void*)sp) == 0) {
+      sample->stack_bytes = bytes;
+      return;
     }
-    /* Up to the page that cannot be read. */
     sample->flags |= kWireNoMemory;
-    bytes = kWireChunkBytes - ((sp + offset) & (kWireChunkBytes - 1));
-    if (bytes < length - offset && bytes < kWireChunkBytes &&
-        bpf_probe_read_user(stack + offset, bytes, from) == 0)
-      sample->stack_bytes = offset + bytes;
-    break;
   }
 }
 

@@ -193,7 +193,7 @@ TEST_F(ProcessTableTest, NamesOutliveANewInterner) {
     table_.write_changes();
     out_.flush();
     out_.renew_names(200'000);
-    largest = std::max(largest, out_.names().text_bytes());
+    largest = std::max(largest, out_.names().bytes());
   }
   EXPECT_LT(largest, 500'000U);  // 3 MB of arguments went through
   TaskEvent rename = event_of(Kind::kRename, 9000, 200, 200);
