@@ -187,6 +187,7 @@ Status ElfFile::parse() {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
     return Error{Code::kUnsupported, "ELF file is not 64-bit little-endian"};
   machine_ = header.e_machine;
+  entry_ = header.e_entry;
 
   Elf64_Shdr first{};
   const bool has_sections = header.e_shoff != 0 && header.e_shentsize == sizeof(Elf64_Shdr);

@@ -41,6 +41,8 @@ class ElfFile {
   [[nodiscard]] const ElfSection* section_of_type(uint32_t type) const;
   [[nodiscard]] uint16_t machine() const { return machine_; }
   [[nodiscard]] uint64_t size() const { return size_; }
+  // Where a program starts; 0: it is none.
+  [[nodiscard]] uint64_t entry() const { return entry_; }
   // Raw bytes of the GNU build id note; empty if there is none.
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
   [[nodiscard]] std::string build_id_hex() const;
@@ -76,6 +78,7 @@ class ElfFile {
   Fd fd_;
   std::string memory_;
   uint64_t size_ = 0;
+  uint64_t entry_ = 0;
   uint16_t machine_ = 0;
   std::vector<char> section_names_;
   std::vector<ElfSection> sections_;

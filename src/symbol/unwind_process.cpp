@@ -16,6 +16,7 @@ UnwindModule ProcessUnwindModules::find(uint64_t address) {
   if (!linked) return found;
   found.table = table_of(*place.module);
   found.bias = address - *linked;
+  found.entry = place.module->elf()->entry();
   return found;
 }
 

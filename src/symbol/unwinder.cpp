@@ -12,6 +12,7 @@ namespace arch = unwind_arch;
 // A frame further from the copy is on another stack, or nonsense.
 constexpr uint64_t kMostMissing = uint64_t{64} << 20;
 constexpr size_t kRecentModules = 4;
+constexpr uint64_t kEntryBytes = 64;  // no start code is longer
 
 constexpr uint32_t kept_over_calls() {
   uint32_t mask = 0;
@@ -201,6 +202,7 @@ class Walk {
   // left; a call to where there is no code has only pushed its return address; else there is the
   // frame pointer.
   bool step_without_rule(const UnwindModule& module) {
+    if (is_entry(module)) return stop(UnwindEnd::kRoot);
     if (module.start == module.end && is_return_to_code(regs_.sp())) return step_edge(8);
     std::array<uint8_t, 16> bytes = {};
     const size_t size = modules_.read_code(regs_.pc(), bytes);
@@ -213,6 +215,11 @@ class Walk {
     if (step_by_frame_pointer()) return true;
     const bool zero = regs_.has(arch::kFramePointer) && regs_.value[arch::kFramePointer] == 0;
     return stop(zero && kind_ == UnwoundKind::kCall ? UnwindEnd::kRoot : UnwindEnd::kNoTable);
+  }
+
+  // The first instructions of a program have no caller; those of the dynamic loader have no rules.
+  [[nodiscard]] bool is_entry(const UnwindModule& module) const {
+    return module.entry != 0 && regs_.pc() - module.bias - module.entry < kEntryBytes;
   }
 
   bool is_return_to_code(uint64_t address) {

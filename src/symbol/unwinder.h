@@ -45,6 +45,7 @@ struct UnwindModule {
   uint64_t end = 0;                    // to here; start == end: nothing executable
   const UnwindTable* table = nullptr;  // null: code without one, as a JIT makes it
   uint64_t bias = 0;                   // address - bias is the address as linked
+  uint64_t entry = 0;                  // where the kernel starts it, as linked; 0: it does not
 };
 
 // The address space at the time of the sample. Answers must hold while unwind() runs.

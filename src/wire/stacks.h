@@ -11,7 +11,7 @@ enum {
 };
 
 enum WireSampleFlags {
-  kWireHasUser = 1,  /* user_registers and the stack copy are there */
+  kWireHasUser = 1,  /* registers and the stack copy are there */
   kWireNoMemory = 2, /* the copy ends early: that part of the stack is not in memory */
   kWireIs32Bit = 4,  /* a 32-bit program: no copy was made */
   kWireTooLarge = 8, /* the stack goes on beyond the most that is copied */

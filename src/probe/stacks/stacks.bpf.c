@@ -79,6 +79,7 @@ struct Job {
   struct WireRegisters* registers;
   uint64_t length;
   uint32_t flags;
+  uint32_t in_exec;
 };
 
 static __always_inline int take(const struct Job* job, const uint32_t room) {
@@ -104,6 +105,9 @@ static __always_inline int take(const struct Job* job, const uint32_t room) {
   if (job->flags & kWireHasUser) {
     __builtin_memcpy(&sample->registers, job->registers, sizeof(sample->registers));
     copy_stack(sample, job->registers->sp, job->length, room);
+    /* Within execve the old stack is gone and the new one is not yet this thread's. */
+    if (job->in_exec && (sample->flags & kWireNoMemory))
+      sample->flags &= ~(uint32_t)(kWireHasUser | kWireNoMemory);
   }
   const uint64_t waiting = bpf_ringbuf_query(job->ring, BPF_RB_AVAIL_DATA);
   bpf_ringbuf_submit(sample, waiting >= wake_bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
@@ -120,8 +124,9 @@ int on_sample(struct bpf_perf_event_data* context) {
   }
   struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
   struct WireRegisters registers = {};
-  struct Job job = {context, ring, &registers, 0, 0};
-  if (!(task->flags & kKernelThread) && task->mm) {
+  struct Job job = {context, ring, &registers, 0, 0, BPF_CORE_READ_BITFIELD(task, in_execve)};
+  const uint64_t has_stack = BPF_CORE_READ(task, mm, start_stack); /* not yet, early in exec */
+  if (!(task->flags & kKernelThread) && has_stack) {
     bpf_probe_read_kernel(&registers, sizeof(registers),
                           (const void*)bpf_task_pt_regs((void*)task));
     if (registers.cs == kUser32Code) {

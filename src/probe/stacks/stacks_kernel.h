@@ -17,6 +17,7 @@ struct thread_struct {
 
 struct task_struct {
   unsigned int flags;
+  unsigned int in_execve : 1;
   struct mm_struct* mm;
   struct thread_struct thread;
 };
