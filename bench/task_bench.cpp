@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What watching a process tree adds to a fork, an exec and a context switch of the target: the same
-// work unwatched, watched by BPF and watched by perf_event, interleaved in one run.
+// What watching a process tree takes to attach, and adds to a fork, an exec and a context switch of
+// the target: the same work unwatched, watched by BPF and by perf_event, interleaved in one run.
 //
 //   build/release/bench/task_bench [ROUNDS]      (41 unless told; root for the BPF rung)
 //
@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/install.h"
 #include "probe/resources/task_source.h"
@@ -210,6 +211,24 @@ void compare(const Work& work, int rounds) {
   }
 }
 
+// What it takes to begin, before the target's first instruction, and to end.
+void attach(const Variant& variant, int rounds) {
+  std::vector<double> cpu_ms;
+  std::vector<double> wall_ms;
+  for (int round = 0; round < rounds; ++round) {
+    const Child child([] { pause(); });
+    const int64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const int64_t wall = monotonic_ns();
+    auto source = variant.watch(child.pid());
+    if (!source.ok()) return fmt::print("  {:<20} {}\n", variant.name, source.error().message);
+    wall_ms.push_back(static_cast<double>(monotonic_ns() - wall) / 1e6);
+    source.value().reset();
+    cpu_ms.push_back(static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e6);
+  }
+  fmt::print("  {:<20}{:>9.2f} ms to attach, {:.2f} ms of CPU with letting go\n", variant.name,
+             quantile(wall_ms, 0.5), quantile(cpu_ms, 0.5));
+}
+
 int main_of(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 41;
   const auto found = find_installed("lib/fathom-spawn");
@@ -229,6 +248,10 @@ int main_of(int argc, char** argv) {
            }},
       Work{"context switch", 2 * kTrips, ping_pong},
   };
+  fmt::print("attach, {} rounds\n", rounds);
+  for (const Variant& variant : kVariants) {
+    if (variant.watch != nullptr && !variant.elsewhere) attach(variant, rounds);
+  }
   for (const Work& work : works) compare(work, rounds);
   fmt::print("again with: build/release/bench/task_bench {}\n", rounds);
   return 0;

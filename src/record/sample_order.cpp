@@ -2,6 +2,7 @@
 #include "record/sample_order.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace fathom {
 namespace {
@@ -26,8 +27,11 @@ size_t SampleOrder::group_of(const Sample& sample) {
 void SampleOrder::place_groups() {
   std::vector<size_t> order(groups_.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [this](size_t a, size_t b) { return groups_[a].kind < groups_[b].kind; });
+  const auto key = [this](size_t i) {
+    const Kind& kind = groups_[i].kind;
+    return std::tuple(kind.state, kind.event, kind.thread);
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
   size_t next = 0;
   for (const size_t group : order) {
     groups_[group].next = next;

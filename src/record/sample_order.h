@@ -22,7 +22,6 @@ class SampleOrder {
     StringId state, event;
     ThreadId thread;
     bool operator==(const Kind&) const = default;
-    auto operator<=>(const Kind&) const = default;
   };
   struct HashOf {
     size_t operator()(const Kind& kind) const;
