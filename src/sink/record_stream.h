@@ -10,12 +10,17 @@
 
 #include "record/batch.h"
 #include "record/frame.h"
+#include "record/sample_order.h"
 #include "sink/sink.h"
 
 namespace fathom {
 
 class RecordStream {
  public:
+  // Flushes by itself at so many. Every frame carries the names and stacks it uses, so larger ones
+  // cost fewer bytes a record, and as much memory as 32,768 records take.
+  static constexpr int64_t kBatchRecords = 32'768;
+
   explicit RecordStream(Sink& sink) : sink_(sink) {}
 
   Interner& names() { return names_; }
@@ -47,7 +52,6 @@ class RecordStream {
   [[nodiscard]] SinkReport report() const;
 
  private:
-  static constexpr int64_t kBatchRecords = 8192;
   static constexpr size_t kMostNameBytes = size_t{8} << 20;
   void send(const Rows& rows);
 
@@ -55,6 +59,7 @@ class RecordStream {
   Interner names_;
   std::vector<CarryOver> carry_overs_;
   Rows rows_;
+  SampleOrder order_;
   FrameEncoder encoder_;
   int64_t pending_ = 0;
   int64_t records_ = 0;

@@ -50,12 +50,12 @@ class RecordStreamTest : public testing::Test {
 };
 
 TEST_F(RecordStreamTest, BatchesAndSeals) {
-  for (int64_t i = 0; i < 20'000; ++i) stream_.add(Mark{i, stream_.string("m")});
+  for (int64_t i = 0; i < 80'000; ++i) stream_.add(Mark{i, stream_.string("m")});
   EXPECT_EQ(sink_.frames.size(), 2U);
-  EXPECT_EQ(stream_.records(), 20'000);
+  EXPECT_EQ(stream_.records(), 80'000);
   ASSERT_TRUE(stream_.close().ok());
   ASSERT_EQ(sink_.frames.size(), 3U) << "what was pending goes with the seal";
-  EXPECT_EQ(count<Mark>(), 20'000U);
+  EXPECT_EQ(count<Mark>(), 80'000U);
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(parse_frame_header(sink_.frames[i]).value().sealed(), i == 2);
   }
@@ -69,7 +69,7 @@ TEST_F(RecordStreamTest, AnEmptyStreamIsASealAlone) {
 }
 
 TEST_F(RecordStreamTest, HistogramsStayWithTheirCounters) {
-  for (int64_t i = 0; i < 10'000; ++i) {
+  for (int64_t i = 0; i < 40'000; ++i) {
     Counter counter;
     counter.count = i;
     counter.latency = stream_.histogram(std::vector<int64_t>{i, i + 1});
@@ -84,7 +84,24 @@ TEST_F(RecordStreamTest, HistogramsStayWithTheirCounters) {
       EXPECT_EQ(batch.value().rows.buckets[counter.latency.offset + 1], seen);
     }
   }
-  EXPECT_EQ(seen, 10'000);
+  EXPECT_EQ(seen, 40'000);
+}
+
+TEST_F(RecordStreamTest, SamplesOfAThreadStandTogether) {
+  constexpr int64_t kSamples = 40;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    Sample sample;
+    sample.time_ns = i;
+    sample.thread = stream_.names().thread(7, 7 + i % 2);
+    stream_.add(sample);
+  }
+  stream_.flush();
+  ASSERT_EQ(sink_.frames.size(), 1U);
+  const auto batch = decode_frame(sink_.frames[0]);
+  const std::vector<Sample>& samples = batch.value().rows.of<Sample>();
+  ASSERT_EQ(samples.size(), size_t{kSamples});
+  for (size_t i = 0; i < samples.size(); ++i)
+    EXPECT_EQ(samples[i].time_ns, static_cast<int64_t>(i < 20 ? 2 * i : 2 * (i - 20) + 1));
 }
 
 // Four texts of 6 MiB that do not compress are too much for one frame and fit into two or more.
