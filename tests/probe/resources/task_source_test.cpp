@@ -245,6 +245,7 @@ TEST(BpfTasks, PeakIsWhatWasTouched) {
   const WatchedTree idle = use(0, 0);
   const WatchedTree tree = use(0, 123);
   if (!tree.error.empty()) GTEST_SKIP() << tree.error;
+  ASSERT_EQ(idle.status, 0);
   ASSERT_EQ(idle.processes_ended().size(), 1U);
   ASSERT_EQ(tree.processes_ended().size(), 1U);
   const int64_t before = idle.processes_ended()[0].usage.peak_rss_bytes.value();
