@@ -64,6 +64,15 @@ Result<DuckChunk> DuckResult::next() {
   return DuckChunk();
 }
 
+Result<int64_t> DuckResult::next_number() {
+  TRY_ASSIGN(const DuckChunk chunk, next());
+  if (chunk.get() == nullptr) return 0;
+  const DuckApi& api = loaded_duck_api();
+  const duckdb_vector cells = api.data_chunk_get_vector(chunk.get(), 0);
+  if (!duck_valid(api.vector_get_validity(cells), 0)) return 0;
+  return *static_cast<int64_t*>(api.vector_get_data(cells));
+}
+
 Result<DuckDatabase> DuckDatabase::open(const DuckOptions& options) {
   TRY_ASSIGN(const DuckApi* api, duck_api());
   Config config;

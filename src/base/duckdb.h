@@ -66,6 +66,8 @@ class DuckResult {
   [[nodiscard]] bool has_rows() const;
   // The next rows; a chunk whose get() is null is the end.
   Result<DuckChunk> next();
+  // Of a query that gives one BIGINT: that, or 0 where it gives none.
+  Result<int64_t> next_number();
 
  private:
   mutable duckdb_result result_{};

@@ -77,8 +77,6 @@ Result<int> run_query(const Arguments& arguments) {
   std::vector<Recording> recordings;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     TRY_ASSIGN(Recording recording, Recording::open(words[i]));
-    if (const std::string& damage = recording.damage(); !damage.empty())
-      log_warning("{}: {}", words[i], damage);
     recordings.push_back(std::move(recording));
   }
   TRY_ASSIGN(const auto session, SqlSession::open(std::move(recordings)));
@@ -90,6 +88,7 @@ Result<int> run_query(const Arguments& arguments) {
   } else {
     TRY(write_table(rows, {columns_to_fit(), colours_wanted(STDOUT_FILENO)}, print_out));
   }
+  for (const std::string& damage : session->damage()) log_warning("{}", damage);
   return 0;
 }
 

@@ -77,7 +77,15 @@ class Conversion {
   Status write() {
     TRY(write_tables());
     TRY_ASSIGN(const auto facts, collect(recording_, tables_of<Run, ProbeStatus>()));
-    TRY(write_file(work_ + "/" + kRunFileName, run_json(*facts)));
+    if (facts->rows.of<Run>().empty() && recording_.journal()->health().damaged_places > 0) {
+      return Error{Code::kCorrupt,
+                   recording_.path() +
+                       " stays a journal, for no row of the run is left that could "
+                       "say what is missing: " +
+                       recording_.damage(),
+                   "all commands read it as it is"};
+    }
+    TRY(write_file(work_ + "/" + kRunFileName, run_json(*facts, tables_)));
     TRY(sync_file(work_ + "/" + kRunFileName));
     files_.emplace_back(kRunFileName);
     return sync_folder(work_);
@@ -91,7 +99,8 @@ class Conversion {
     TRY(connection.execute("SET preserve_insertion_order = false"));
     TRY(register_journal_scan(connection, {&recording_, 1}));
     const uint32_t present = tables_in_journal(*recording_.journal()) | tables_of<Run>();
-    for (size_t table = 0; table < all_tables().size(); ++table) {
+    // From the last to the first, runs: its row says what damage reading all others has met.
+    for (size_t table = all_tables().size(); table-- > 0;) {
       if (((present >> table) & 1U) == 0) continue;
       if (auto written = write_table(connection, table); !written.ok()) {
         return std::move(written).error().within(std::string("convert ") +
@@ -106,17 +115,12 @@ class Conversion {
     const std::string path = work_ + "/" + name;
     TRY_ASSIGN(DuckResult result, connection.query("COPY (FROM " + journal_scan_sql(0, table) +
                                                    ") TO " + sql_text(path) + kParquet));
-    TRY_ASSIGN(const DuckChunk chunk, result.next());
-    const bool empty = chunk.get() == nullptr || count_of(chunk) == 0;
-    if (empty && table != table_number<Run>()) return remove_all(path);
+    TRY_ASSIGN(const int64_t rows, result.next_number());
+    if (rows == 0 && table != table_number<Run>()) return remove_all(path);
     TRY(sync_file(path));
     files_.push_back(name);
+    tables_[all_tables()[table].name] = rows;
     return {};
-  }
-
-  static int64_t count_of(const DuckChunk& chunk) {
-    const DuckApi& api = loaded_duck_api();
-    return *static_cast<int64_t*>(api.vector_get_data(api.data_chunk_get_vector(chunk.get(), 0)));
   }
 
   Status publish() {
@@ -136,16 +140,13 @@ class Conversion {
   std::string folder_;
   std::string work_;
   std::vector<std::string> files_;
+  TableList tables_;
 };
 
 }  // namespace
 
 Status convert_journal(const Recording& recording) {
   if (recording.journal() == nullptr) return {};
-  if (recording.journal()->health().damaged_places > 0) {
-    return Error{Code::kCorrupt, recording.path() + " stays a journal: " + recording.damage(),
-                 "all commands read it as it is"};
-  }
   TRY_ASSIGN(std::string folder, folder_of(recording));
   // One converter at a time, and none while a recorder lives. Whoever comes second finds the
   // journal gone.
@@ -153,7 +154,14 @@ Status convert_journal(const Recording& recording) {
   auto file = open_file(journal, O_RDONLY);
   if (!file.ok() && file.error().code == Code::kNotFound) return {};
   if (!file.ok()) return std::move(file).error();
-  if (flock(file.value().get(), LOCK_EX) != 0) return errno_error("lock " + journal);
+  if (flock(file.value().get(), LOCK_EX) != 0) {
+    Error error = errno_error("lock " + journal);
+    // Without locks the seal tells that no recorder writes any more.
+    if (journal_use(journal) != JournalUse::kUnknown || !recording.journal()->health().sealed) {
+      error.hint = "copy " + folder + " to a file system with file locks, and convert it there";
+      return error;
+    }
+  }
   if (access(journal.c_str(), F_OK) != 0) return {};
   return Conversion(recording, std::move(folder)).run();
 }

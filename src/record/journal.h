@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +47,13 @@ class JournalFile {
   int64_t limit_bytes_ = 0;     // how large a file may become (ulimit -f)
 };
 
-// Whether a recorder still writes the journal at `path`.
-bool journal_in_use(const std::string& path);
+// Whether a recorder still writes the journal at `path`. A file system may have no locks to tell
+// by.
+enum class JournalUse { kFree, kInUse, kUnknown };
+JournalUse journal_use(const std::string& path);
+inline bool journal_in_use(const std::string& path) {
+  return journal_use(path) == JournalUse::kInUse;
+}
 
 struct JournalHealth {
   bool sealed = false;  // closed in order
@@ -53,7 +61,7 @@ struct JournalHealth {
   int64_t file_bytes = 0;
   int64_t torn_bytes =
       0;  // after the last whole frame: what was being written when the recorder died
-  int64_t damaged_bytes = 0;   // before it: bytes that are no whole frame
+  int64_t damaged_bytes = 0;   // before it: bytes that are no whole frame, or one without sense
   int64_t damaged_places = 0;  // runs of such bytes
 };
 
@@ -66,10 +74,18 @@ class JournalReader {
     FrameHeader header;
   };
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
-  [[nodiscard]] const JournalHealth& health() const { return health_; }
+  // What is known so far: a frame whose checksum is right and whose content has no sense is found
+  // when it is read.
+  [[nodiscard]] JournalHealth health() const;
+  // The batch is empty for such a frame. kCorrupt: the file has changed since it was opened.
   [[nodiscard]] Result<Batch> read(const Entry& entry, TableSet tables = kAllTables) const;
 
  private:
+  struct Senseless {
+    std::mutex mutex;
+    std::map<int64_t, int64_t> frames;  // offset -> bytes
+  };
+
   JournalReader() = default;
   Status scan();
   Result<std::string> read_bytes(int64_t offset, size_t size) const;
@@ -81,7 +97,8 @@ class JournalReader {
   Fd file_;
   std::string path_;
   std::vector<Entry> entries_;
-  JournalHealth health_;
+  JournalHealth health_;  // as it was opened
+  std::unique_ptr<Senseless> senseless_ = std::make_unique<Senseless>();
 };
 
 }  // namespace fathom

@@ -26,7 +26,10 @@ int64_t file_size_limit() {
 
 Result<JournalFile> JournalFile::create(const std::string& path) {
   TRY_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL));
-  flock(file.get(), LOCK_EX | LOCK_NB);  // tells readers that a recorder lives; falls with it
+  // Tells readers that a recorder lives; falls with it. It waits for one that looks right now.
+  // Without locks readers cannot tell, and say so: no reason not to record.
+  while (flock(file.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
   JournalFile journal(std::move(file), path);
   journal.limit_bytes_ = file_size_limit();
   std::string header(kJournalMagic);
@@ -40,9 +43,10 @@ Result<JournalFile> JournalFile::create(const std::string& path) {
   return journal;
 }
 
-bool journal_in_use(const std::string& path) {
+JournalUse journal_use(const std::string& path) {
   const auto file = open_file(path, O_RDONLY);
-  return file.ok() && flock(file.value().get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!file.ok() || flock(file.value().get(), LOCK_SH | LOCK_NB) == 0) return JournalUse::kFree;
+  return errno == EWOULDBLOCK ? JournalUse::kInUse : JournalUse::kUnknown;
 }
 
 Status JournalFile::reserve(int64_t end) {

@@ -69,6 +69,17 @@ Status JournalReader::scan() {
   return {};
 }
 
+JournalHealth JournalReader::health() const {
+  JournalHealth health = health_;
+  const std::lock_guard lock(senseless_->mutex);
+  for (const auto& [offset, bytes] : senseless_->frames) {
+    --health.frames;
+    ++health.damaged_places;
+    health.damaged_bytes += bytes;
+  }
+  return health;
+}
+
 Result<JournalReader::Entry> JournalReader::check(int64_t offset, int64_t& vain_bytes) const {
   TRY_ASSIGN(const std::string header_bytes, read_bytes(offset, kFrameHeaderBytes));
   TRY_ASSIGN(const FrameHeader header, parse_frame_header(header_bytes));
@@ -117,9 +128,12 @@ Result<Batch> JournalReader::read(const Entry& entry, TableSet tables) const {
   TRY_ASSIGN(const std::string frame,
              read_bytes(entry.offset, kFrameHeaderBytes + entry.header.payload_bytes));
   auto batch = decode_frame(frame, tables);
-  if (!batch.ok())
+  if (batch.ok()) return batch;
+  if (int64_t vain_bytes = 0; !check(entry.offset, vain_bytes).ok())
     return std::move(batch).error().within(path_ + " at byte " + std::to_string(entry.offset));
-  return batch;
+  const std::lock_guard lock(senseless_->mutex);
+  senseless_->frames[entry.offset] = static_cast<int64_t>(frame.size());
+  return Batch();
 }
 
 }  // namespace fathom

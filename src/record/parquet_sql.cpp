@@ -5,13 +5,32 @@
 
 namespace fathom {
 
-std::string read_parquet_sql(std::string_view path) {
+namespace {
+
+// A pattern that only this path fits, as SQL.
+std::string pattern_of(std::string_view path) {
   std::string pattern;
   for (const char c : path) {
     const bool special = c == '*' || c == '?' || c == '[';
     pattern += special ? std::string("[") + c + "]" : std::string(1, c);
   }
-  return "read_parquet(" + sql_text(pattern) + ", hive_partitioning = false)";
+  return sql_text(pattern);
+}
+
+}  // namespace
+
+std::string read_parquet_sql(std::string_view path) {
+  return "read_parquet(" + pattern_of(path) + ", hive_partitioning = false)";
+}
+
+Status count_parquet_rows(DuckConnection& connection, const Recording& recording, const char* table,
+                          const std::string& path) {
+  auto result = connection.query("SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata(" +
+                                 pattern_of(path) + ")");
+  if (!result.ok()) return parquet_error(std::move(result).error(), path);
+  TRY_ASSIGN(const int64_t rows, result.value().next_number());
+  recording.found_rows(table, rows);
+  return {};
 }
 
 Result<std::vector<std::string>> parquet_columns(DuckConnection& connection,

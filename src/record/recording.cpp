@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "record/merge.h"
+#include "record/run_json.h"
 #include "record/tables.h"
 
 namespace fathom {
@@ -43,10 +44,14 @@ Result<Recording> Recording::open(const std::string& path) {
                    fmt::format("{} holds no whole frame: nothing could be saved of its {} bytes",
                                journal_path, recording.journal_->health().file_bytes)};
     }
-    recording.damage_ = recording.describe_damage();
+    recording.use_ = journal_use(journal_path);
     return recording;
   }
-  if (exists(recording.table_path(TableOf<Run>::kName))) return recording;
+  if (exists(recording.table_path(TableOf<Run>::kName))) {
+    const auto json = read_file(recording.path_ + "/" + kRunFileName);
+    if (json.ok()) recording.tables_ = tables_in_run_json(json.value());
+    return recording;
+  }
   if (!exists(recording.path_)) {
     return Error{Code::kNotFound, "no recording " + path,
                  "make one with: fathom run -o NAME -- COMMAND"};
@@ -58,9 +63,29 @@ std::string Recording::table_path(const char* table) const {
   return path_ + "/" + table + ".parquet";
 }
 
-std::string Recording::describe_damage() const {
-  if (!journal_) return {};
-  const JournalHealth& health = journal_->health();
+void Recording::found_rows(const char* table, int64_t rows) const {
+  const std::lock_guard lock(found_->mutex);
+  found_->tables[table] = rows;
+}
+
+std::string Recording::damage() const {
+  if (journal_) return journal_damage();
+  std::vector<std::string> parts;
+  const std::lock_guard lock(found_->mutex);
+  for (const auto& [table, rows] : tables_) {
+    const auto found = found_->tables.find(table);
+    if (!exists(table_path(table.c_str()))) {
+      parts.push_back(fmt::format("{}.parquet with its {} rows is gone", table, rows));
+    } else if (found != found_->tables.end() && found->second != rows) {
+      parts.push_back(fmt::format("{}.parquet has {} rows, and was written with {}", table,
+                                  found->second, rows));
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string Recording::journal_damage() const {
+  const JournalHealth health = journal_->health();
   std::string text;
   if (health.damaged_places > 0) {
     text = fmt::format("{} bytes are damaged in {} place{}; {} whole frames ({}) were saved",
@@ -71,7 +96,10 @@ std::string Recording::describe_damage() const {
   }
   if (!health.sealed) {
     if (!text.empty()) text += "; ";
-    text += in_use() ? "the run is still being recorded: " : "the recorder was killed: ";
+    text += use_ == JournalUse::kInUse  ? "the run is still being recorded: "
+            : use_ == JournalUse::kFree ? "the recorder was killed: "
+                                        : "the recorder was killed, or still writes (no file locks "
+                                          "here to tell by): ";
     text += health.torn_bytes > 0
                 ? fmt::format("the last {} bytes were being written and are left out",
                               health.torn_bytes)
@@ -93,17 +121,30 @@ Status Recording::read(TableSet tables, const Visit& visit) const {
   return {};
 }
 
-Result<std::unique_ptr<Collected>> collect(const Recording& recording, TableSet tables) {
+Result<std::unique_ptr<Collected>> collect_as_written(const Recording& recording, TableSet tables) {
   auto collected = std::make_unique<Collected>();
   TRY(recording.read(tables, [&](const Batch& batch) -> Status {
     add_translated(batch, collected->names, collected->rows);
     return {};
   }));
   keep_last(collected->rows);
-  if (const std::string& damage = recording.damage(); !damage.empty()) {
-    for (Run& run : collected->rows.of<Run>()) run.damage = collected->names.string(damage);
+  return collected;
+}
+
+Result<std::unique_ptr<Collected>> collect(const Recording& recording, TableSet tables) {
+  TRY_ASSIGN(auto collected, collect_as_written(recording, tables));
+  const std::string damage = recording.damage();
+  if (damage.empty()) return collected;
+  const bool told_before = recording.form() == Recording::Form::kTables;
+  for (Run& run : collected->rows.of<Run>()) {
+    const std::string before(told_before ? collected->text(run.damage) : "");
+    run.damage = collected->names.string(join_damage(before, damage));
   }
   return collected;
+}
+
+std::string join_damage(std::string_view before, std::string_view now) {
+  return fmt::format("{}{}{}", before, before.empty() || now.empty() ? "" : "; ", now);
 }
 
 }  // namespace fathom

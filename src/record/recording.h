@@ -6,7 +6,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,9 @@ constexpr const char* kJournalName = "journal";
 constexpr const char* kRunFileName = "run.json";
 constexpr const char* kFolderSuffix = ".fathom";
 
+// The tables of a recording and how many rows each has.
+using TableList = std::map<std::string, int64_t, std::less<>>;
+
 class Recording {
  public:
   // `path` is the folder, or the journal file itself. "NAME" also finds "NAME.fathom".
@@ -30,11 +35,13 @@ class Recording {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string table_path(const char* table) const;
   [[nodiscard]] const JournalReader* journal() const { return journal_.get(); }
+  // In table form: says how many rows a table has, to be compared with what was written.
+  void found_rows(const char* table, int64_t rows) const;
 
   // Whether a recorder is still writing it.
   [[nodiscard]] bool in_use() const { return journal_ && journal_in_use(journal_path_); }
-  // One sentence on what is missing, empty for a complete recording.
-  [[nodiscard]] const std::string& damage() const { return damage_; }
+  // One sentence on what is missing, empty for a complete recording. Reading may find more of it.
+  [[nodiscard]] std::string damage() const;
 
   // Gives every record of `tables`, batch by batch. A keyed record may come more than once: the
   // last counts.
@@ -42,10 +49,18 @@ class Recording {
   [[nodiscard]] Status read(TableSet tables, const Visit& visit) const;
 
  private:
-  [[nodiscard]] std::string describe_damage() const;
+  [[nodiscard]] std::string journal_damage() const;
 
-  std::string path_, journal_path_, damage_;  // as it was when it was opened
+  std::string path_, journal_path_;
+  JournalUse use_ = JournalUse::kFree;  // when it was opened
   std::shared_ptr<JournalReader> journal_;
+
+  struct Found {
+    std::mutex mutex;
+    TableList tables;
+  };
+  TableList tables_;  // what run.json says that there is
+  std::shared_ptr<Found> found_ = std::make_shared<Found>();
 };
 
 // The records of some tables in memory with one dictionary, keyed ones merged. For small tables.
@@ -55,7 +70,12 @@ struct Collected {
 
   [[nodiscard]] std::string_view text(StringId id) const { return names.text(id); }
 };
+[[nodiscard]] Result<std::unique_ptr<Collected>> collect_as_written(const Recording& recording,
+                                                                    TableSet tables);
+// The same, but the rows of runs also say what is missing now.
 [[nodiscard]] Result<std::unique_ptr<Collected>> collect(const Recording& recording,
                                                          TableSet tables);
+// Both sentences, either of which may be empty.
+[[nodiscard]] std::string join_damage(std::string_view before, std::string_view now);
 
 }  // namespace fathom

@@ -22,17 +22,18 @@ namespace fs = std::filesystem;
 struct RunName {
   std::string id;
   std::string label;
+  std::string damage;  // that was told when it was converted
 };
 
 Result<RunName> name_of(const Recording& recording) {
   const std::string stem = fs::path(recording.path()).stem().string();
-  TRY_ASSIGN(const auto facts, collect(recording, tables_of<Run>()));
-  if (facts->rows.of<Run>().empty()) return RunName{stem, stem};
+  TRY_ASSIGN(const auto facts, collect_as_written(recording, tables_of<Run>()));
+  if (facts->rows.of<Run>().empty()) return RunName{stem, stem, ""};
   const Run& run = facts->rows.of<Run>().front();
   const auto text = [&](StringId id) {
     return id == StringId::kNone ? stem : std::string(facts->text(id));
   };
-  return RunName{text(run.id), text(run.label)};
+  return RunName{text(run.id), text(run.label), std::string(facts->text(run.damage))};
 }
 
 class ViewMaker {
@@ -49,6 +50,7 @@ class ViewMaker {
   }
   // Files that the views read.
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
+  [[nodiscard]] const std::vector<RunName>& names() const { return names_; }
 
  private:
   Status make(size_t table) {
@@ -69,7 +71,7 @@ class ViewMaker {
       for (const Column& column : columns.columns) present.emplace_back(column.name);
       from = " FROM " + journal_scan_sql(number, table);
     } else {
-      TRY_ASSIGN(from, from_parquet(recordings_[number].table_path(columns.name), present));
+      TRY_ASSIGN(from, from_parquet(recordings_[number], columns.name, present));
     }
     std::string sql = "SELECT " + sql_text(valid(names_[number].id)) + " AS run, " +
                       sql_text(valid(names_[number].label)) + " AS label";
@@ -80,11 +82,14 @@ class ViewMaker {
     return sql + from;
   }
 
-  Result<std::string> from_parquet(const std::string& relative, std::vector<std::string>& present) {
+  Result<std::string> from_parquet(const Recording& recording, const char* table,
+                                   std::vector<std::string>& present) {
     std::error_code failed;
-    const std::string path = fs::absolute(relative, failed).lexically_normal().string();
+    const std::string path =
+        fs::absolute(recording.table_path(table), failed).lexically_normal().string();
     if (failed || !fs::exists(path, failed)) return std::string(" WHERE false");
     TRY_ASSIGN(present, parquet_columns(connection_, path));
+    TRY(count_parquet_rows(connection_, recording, table, path));
     files_.push_back(path);
     return " FROM " + read_parquet_sql(path);
   }
@@ -172,8 +177,18 @@ Result<std::unique_ptr<SqlSession>> SqlSession::open(std::vector<Recording> reco
   TRY(register_journal_scan(session->connection_, session->recordings_));
   ViewMaker views(session->connection_, session->recordings_);
   TRY(views.make_all());
+  for (const RunName& name : views.names()) session->told_damage_.push_back(name.damage);
   TRY(close_doors(session->connection_, views.files()));
   return session;
+}
+
+std::vector<std::string> SqlSession::damage() const {
+  std::vector<std::string> all;
+  for (size_t i = 0; i < recordings_.size(); ++i) {
+    const std::string text = join_damage(told_damage_[i], recordings_[i].damage());
+    if (!text.empty()) all.push_back(recordings_[i].path() + ": " + text);
+  }
+  return all;
 }
 
 Result<SqlRows> SqlSession::rows_of(const std::string& sql) {

@@ -33,6 +33,9 @@ class SqlSession {
   // what is wrong with the SQL in one line.
   Result<SqlRows> query(const std::string& sql);
 
+  // A sentence for each recording that is not complete. Reading rows may find more.
+  [[nodiscard]] std::vector<std::string> damage() const;
+
  private:
   Result<SqlRows> rows_of(const std::string& sql);
   explicit SqlSession(std::vector<Recording> recordings) : recordings_(std::move(recordings)) {}
@@ -51,6 +54,7 @@ class SqlSession {
   };
 
   std::vector<Recording> recordings_;
+  std::vector<std::string> told_damage_;  // of each, when it was converted
   SpillFolder spill_;
   DuckDatabase database_;
   DuckConnection connection_;

@@ -46,6 +46,7 @@ class TablesReader {
     if (!exists(path)) return {};
     const std::vector<ColumnRead>& reads = column_reads(table_number<Record>());
     TRY_ASSIGN(const std::vector<std::string> present, parquet_columns(connection_, path));
+    TRY(count_parquet_rows(connection_, recording_, TableOf<Record>::kName, path));
     std::string columns;
     for (const ColumnRead& read : reads) {
       columns +=

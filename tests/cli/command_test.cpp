@@ -14,6 +14,10 @@
 #include "cli/parse.h"
 
 namespace fathom {
+
+// For the names of tests: gtest would print an address, another one in every run.
+static void PrintTo(const Command* command, std::ostream* out) { *out << command->name; }
+
 namespace {
 
 bool is_plain(std::string_view text) {

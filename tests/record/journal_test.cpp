@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/journal.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
 
+#include "base/crc32c.h"
 #include "record/random_rows.h"
 #include "record/sample_recording.h"
 
@@ -59,6 +64,50 @@ class JournalTest : public testing::Test {
   std::vector<std::vector<std::string>> lines_;
   std::vector<size_t> ends_;  // of each frame in bytes_
 };
+
+// A frame whose checksum is right and whose payload is not zstd.
+std::string senseless_frame(TableSet tables) {
+  const std::string payload = "neither zstd nor anything else";
+  const auto number = [](uint32_t value) {
+    std::string bytes;
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(value >> shift);
+    return bytes;
+  };
+  const std::string start = "FFRM" + number(static_cast<uint32_t>(payload.size())) + number(100) +
+                            number(tables) + number(0);
+  return start + number(crc32c(payload, crc32c(start))) + payload;
+}
+
+TEST_F(JournalTest, AFrameWithoutSenseIsSteppedOverAndCounted) {
+  const std::string senseless = senseless_frame(tables_of<Span, Mark>());
+  std::string bytes = bytes_;
+  bytes.insert(ends_[0], senseless);
+  const JournalReader journal = reader(bytes);
+  ASSERT_EQ(journal.entries().size(), 5U);
+  EXPECT_EQ(journal.health().damaged_places, 0) << "found without being read?";
+  size_t spans = 0;
+  for (int times = 0; times < 2; ++times) {
+    for (const JournalReader::Entry& entry : journal.entries()) {
+      const auto batch = journal.read(entry);
+      ASSERT_TRUE(batch.ok()) << batch.error().message;
+      spans += batch.value().rows.of<Span>().size();
+    }
+  }
+  EXPECT_EQ(spans, 2U * (1 + 4 + 7));
+  EXPECT_EQ(journal.health().damaged_places, 1);
+  EXPECT_EQ(journal.health().damaged_bytes, static_cast<int64_t>(senseless.size()));
+  EXPECT_EQ(journal.health().frames, 4);
+  EXPECT_TRUE(journal.health().sealed);
+}
+
+TEST_F(JournalTest, AFileThatChangesUnderTheReaderIsAnError) {
+  const JournalReader journal = reader(bytes_);
+  std::string bytes = bytes_;
+  bytes[ends_[1] - 1] = static_cast<char>(bytes[ends_[1] - 1] ^ 1);
+  ASSERT_TRUE(write_file(path_, bytes).ok());
+  EXPECT_EQ(journal.read(journal.entries()[1]).error().code, Code::kCorrupt);
+  EXPECT_TRUE(journal.read(journal.entries()[2]).ok());
+}
 
 TEST_F(JournalTest, WritesWhatTheFormatSays) {
   auto journal = JournalFile::create(path_);
@@ -192,6 +241,41 @@ TEST_F(JournalTest, AnOpenJournalIsInUse) {
     EXPECT_TRUE(journal_in_use(path_));
   }
   EXPECT_FALSE(journal_in_use(path_));
+}
+
+// As on a file system without locks: flock(2) fails with ENOLCK in this process from now on.
+void forbid_flock() {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOLCK),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(code), code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) std::exit(2);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) std::exit(3);
+}
+
+TEST_F(JournalTest, WithoutFileLocksItIsWrittenAndNobodyGuesses) {
+  const auto without = [&] {
+    forbid_flock();
+    auto journal = JournalFile::create(path_);
+    ASSERT_TRUE(journal.ok());
+    ASSERT_TRUE(journal.value().append(frames_[0]).ok());
+    EXPECT_EQ(journal_use(path_), JournalUse::kUnknown);
+    const auto unsealed = Recording::open(scratch_.path());
+    EXPECT_NE(unsealed.value().damage().find("or still writes"), std::string::npos);
+    const Status converted = convert_journal(unsealed.value());
+    ASSERT_FALSE(converted.ok());
+    EXPECT_NE(converted.error().hint.find("file locks"), std::string::npos);
+    ASSERT_TRUE(journal.value().append(frames_.back(), /*last=*/true).ok());
+    ASSERT_TRUE(journal.value().close().ok());
+    if (!duck_api().ok()) return;
+    const Status sealed = convert_journal(Recording::open(scratch_.path()).value());
+    EXPECT_TRUE(sealed.ok()) << sealed.error().message;
+  };
+  GTEST_FLAG_SET(death_test_style, "fast");
+  EXPECT_EXIT((without(), std::exit(HasFailure() ? 1 : 0)), testing::ExitedWithCode(0), "");
 }
 
 // Appends until there is no space; the journal must end on a whole frame, and the seal still go in.

@@ -265,17 +265,65 @@ TEST_F(TablesTest, TablesOfAnUnfinishedConversionDoNotStay) {
   EXPECT_EQ(all_rows(folder_).size(), 1U);
 }
 
-TEST_F(TablesTest, ADamagedJournalStays) {
+TEST_F(TablesTest, OfADamagedJournalTheRestConvertsAndTheDamageIsKept) {
   write_odd_journal();
   const std::string path = folder_ + "/" + kJournalName;
   std::string bytes = read_file(path).value();
   bytes[200] = static_cast<char>(bytes[200] ^ 1);
+  ASSERT_TRUE(write_file(path, bytes).ok());
+  const std::string damage = Recording::open(folder_).value().damage();
+  EXPECT_NE(damage.find("damaged in 1 place"), std::string::npos) << damage;
+  const std::vector<std::string> before = all_rows(folder_);
+  ASSERT_TRUE(convert().ok());
+  EXPECT_FALSE(exists(kJournalName));
+  EXPECT_EQ(all_rows(folder_), before);
+  const auto after = collect(Recording::open(folder_).value(), tables_of<fathom::Run>()).value();
+  ASSERT_FALSE(after->rows.of<fathom::Run>().empty());
+  EXPECT_EQ(after->text(after->rows.of<fathom::Run>()[0].damage), damage);
+}
+
+TEST_F(TablesTest, ADamagedJournalWithoutARowOfTheRunStays) {
+  Interner names;
+  std::vector<Rows> frames(2);
+  for (Rows& rows : frames) rows.of<Mark>().push_back({1, names.string("mark")});
+  write_journal(folder_, names, frames);
+  const std::string path = folder_ + "/" + kJournalName;
+  std::string bytes = read_file(path).value();
+  bytes[20] = static_cast<char>(bytes[20] ^ 1);
   ASSERT_TRUE(write_file(path, bytes).ok());
   const Status converted = convert();
   ASSERT_FALSE(converted.ok());
   EXPECT_EQ(converted.error().code, Code::kCorrupt);
   EXPECT_TRUE(exists(kJournalName));
   EXPECT_FALSE(exists("runs.parquet"));
+}
+
+TEST_F(TablesTest, ATableThatIsGoneIsDamage) {
+  write_odd_journal();
+  ASSERT_TRUE(convert().ok());
+  EXPECT_EQ(Recording::open(folder_).value().damage(), "");
+  fs::remove(folder_ + "/gauges.parquet");
+  const Recording recording = Recording::open(folder_).value();
+  EXPECT_EQ(recording.damage(), "gauges.parquet with its 60 rows is gone");
+  const auto facts = collect(recording, tables_of<fathom::Run>()).value();
+  for (const fathom::Run& run : facts->rows.of<fathom::Run>())
+    EXPECT_TRUE(facts->text(run.damage).ends_with("gauges.parquet with its 60 rows is gone"));
+  fs::remove(folder_ + "/" + kRunFileName);  // nothing says what there was
+  EXPECT_EQ(Recording::open(folder_).value().damage(), "");
+}
+
+TEST_F(TablesTest, ATableWithOtherRowsIsDamage) {
+  write_odd_journal();
+  ASSERT_TRUE(convert().ok());
+  auto database = DuckDatabase::open();
+  auto connection = DuckConnection::open(database.value());
+  ASSERT_TRUE(connection.value()
+                  .execute("COPY (SELECT 7 AS time_ns) TO " +
+                           sql_text(folder_ + "/samples.parquet") + " (FORMAT parquet)")
+                  .ok());
+  const Recording recording = Recording::open(folder_).value();
+  ASSERT_TRUE(recording.read(kAllTables, [](const Batch&) { return Status(); }).ok());
+  EXPECT_EQ(recording.damage(), "samples.parquet has 1 rows, and was written with 60");
 }
 
 TEST_F(TablesTest, DamageThatComesAfterTheJournalWasOpenedIsSeen) {

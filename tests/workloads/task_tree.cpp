@@ -118,6 +118,7 @@ int use(const char* path, size_t bytes, size_t mib) {
     bytes -= static_cast<size_t>(written);
   }
   close(file);
+  if (mib == 0) return 0;
   const size_t memory_bytes = mib << 20;
   void* memory =
       mmap(nullptr, memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

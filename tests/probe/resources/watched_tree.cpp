@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/resources/watched_tree.h"
 
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 
 namespace fathom::testing {
 namespace {
+
+constexpr int kMostTries = 500;
 
 class Keeper final : public TaskListener {
  public:
@@ -27,16 +30,33 @@ class Keeper final : public TaskListener {
   std::vector<Told>& events_;
 };
 
-pid_t start_waiting(std::vector<std::string>& command, int gate) {
+// A shell, not a fork of this test: a sanitizer may have threads and memory of its own in a copy of
+// the test. posix_spawn returns when the shell runs. It becomes the command when it is told to go.
+pid_t start_waiting(const std::vector<std::string>& command, int gate) {
+  std::vector<std::string> words = {"/bin/sh", "-c",
+                                    R"(read -r word; [ "$word" = go ] && exec "$@")", "sh"};
+  words.insert(words.end(), command.begin(), command.end());
   std::vector<char*> args;
-  for (std::string& word : command) args.push_back(word.data());
+  for (std::string& word : words) args.push_back(word.data());
   args.push_back(nullptr);
-  const pid_t child = fork();
-  if (child != 0) return child;
-  char byte = 0;
-  (void)!read(gate, &byte, 1);
-  if (byte == 'g') execvp(args[0], args.data());
-  _exit(127);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, gate, STDIN_FILENO);
+  pid_t child = -1;
+  if (posix_spawn(&child, args[0], &actions, nullptr, args.data(), environ) != 0) child = -1;
+  posix_spawn_file_actions_destroy(&actions);
+  return child;
+}
+
+bool is_over(pid_t root) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(root), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid == root;
+}
+
+bool told_end_of(int64_t root, const std::vector<Told>& events) {
+  return std::any_of(events.begin(), events.end(),
+                     [root](const Told& told) { return told.pid == root && told.ends_process; });
 }
 
 }  // namespace
@@ -55,7 +75,7 @@ std::vector<Told> WatchedTree::processes_ended() const {
   return found;
 }
 
-WatchedTree watch_tree(const Watch& watch, std::vector<std::string> command,
+WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& command,
                        std::chrono::milliseconds interval) {
   WatchedTree tree;
   auto [gate, opener] = make_pipe().value();
@@ -65,16 +85,23 @@ WatchedTree watch_tree(const Watch& watch, std::vector<std::string> command,
   if (!source.ok()) {
     tree.cause = source.error();
     tree.error = source.error().message;
-    (void)write_all(opener.get(), "x");  // the child holds both ends: closing would not tell it
+    opener.reset();
     waitpid(root, nullptr, 0);
     return tree;
   }
-  (void)write_all(opener.get(), "g");
+  (void)write_all(opener.get(), "go\n");
   Keeper keeper(tree.events);
-  while (wait4(root, &tree.status, WNOHANG, &tree.used) == 0) {
+  while (!is_over(root)) {
     std::this_thread::sleep_for(interval);
     source.value()->drain(keeper);
   }
+  // A dying task is there to be waited for before its last switch, which counts as well: what
+  // wait(2) says is final once the end has been told.
+  for (int tries = 0; tries < kMostTries && !told_end_of(root, tree.events); ++tries) {
+    source.value()->drain(keeper);
+    std::this_thread::sleep_for(interval);
+  }
+  wait4(root, &tree.status, 0, &tree.used);
   source.value()->drain(keeper);
   source.value()->drain(keeper);  // what the one before may hold back
   tree.seen = source.value()->seen();

@@ -39,7 +39,7 @@ struct WatchedTree {
 
 using Watch = std::function<Result<std::unique_ptr<TaskSource>>(int64_t root)>;
 
-WatchedTree watch_tree(const Watch& watch, std::vector<std::string> command,
+WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& command,
                        std::chrono::milliseconds interval = std::chrono::milliseconds(2));
 
 // The program built from tests/workloads/task_tree.cpp.
