@@ -61,6 +61,8 @@ struct Numbers {
   }
 };
 
+constexpr int64_t kKernelThread = 0x200000;  // PF_KTHREAD, among the flags in stat
+
 }  // namespace
 
 std::string proc_folder(int64_t pid, std::string_view root) {
@@ -97,7 +99,8 @@ Result<ProcStat> parse_proc_stat(std::string_view text) {
   stat.ppid = field.next();
   stat.pgrp = field.next();
   stat.session = field.next();
-  field.skip(3);  // terminal, its group, flags
+  field.skip(2);  // terminal, its group
+  stat.is_kernel_thread = (field.next() & kKernelThread) != 0;
   stat.minor_faults = field.next();
   stat.child_minor_faults = field.next();
   stat.major_faults = field.next();

@@ -31,6 +31,7 @@ struct ProcStat {
   int64_t virtual_bytes = 0, rss_bytes = 0;
   int64_t cpu = 0;                        // last ran on
   std::optional<int64_t> block_delay_ns;  // absent before the kernel counted it
+  bool is_kernel_thread = false;
 };
 Result<ProcStat> parse_proc_stat(std::string_view text);
 Result<ProcStat> read_proc_stat(const std::string& folder);

@@ -137,6 +137,8 @@ CgroupPlaces CgroupPlaces::parse(std::string_view mountinfo, std::string_view ow
         places.cpuacct = folder;
         places.mounts.emplace_back(fields[4]);
       }
+      if (has_word(type[2], "perf_event") && has_word(controllers, "perf_event"))
+        places.perf_event = folder;
     }
   }
   return places;
@@ -158,6 +160,7 @@ Result<Cgroup> Cgroup::create_in(const CgroupPlaces& places, const std::string& 
   cgroup.unified_ = make_unified_leaf(places, name);
   cgroup.memory_ = make_leaf(places.memory, name);
   cgroup.cpuacct_ = make_leaf(places.cpuacct, name);
+  if (places.perf_event.empty()) cgroup.perf_event_ = cgroup.unified_;
   if (cgroup.unified_.empty() && cgroup.memory_.empty() && cgroup.cpuacct_.empty()) {
     return Error{
         Code::kPermission, "no cgroup can be made here",

@@ -21,8 +21,11 @@ struct CgroupPlaces {
   std::string memory;   // the same in v1
   std::string cpuacct;
   std::vector<std::string> mounts{};  // of those trees
+  std::string perf_event{};           // in v1, where that tree is mounted
 
   static CgroupPlaces parse(std::string_view mountinfo, std::string_view own_cgroups);
+  // Where the trees are mounted, whoever stands where in them.
+  static CgroupPlaces roots(std::string_view mountinfo);
   static Result<CgroupPlaces> find();
 };
 
@@ -33,6 +36,11 @@ class Cgroup {
   static Result<Cgroup> create(const std::string& run_label);
   static Result<Cgroup> create_in(const CgroupPlaces& places, const std::string& name);
 
+  // One that exists and is not ours to remove: by its folder in any tree, by its path from the
+  // root, or by the id of a process in it. Leaves of the same path in the other trees belong to it.
+  static Result<Cgroup> find(const std::string& name);
+  static Result<Cgroup> find_in(const CgroupPlaces& roots, const std::string& name);
+
   Status add(int64_t pid) const;
   // Moves what still runs there back to the parent and removes the leaves.
   void remove();
@@ -41,9 +49,14 @@ class Cgroup {
   [[nodiscard]] const std::string& unified() const { return unified_; }
   [[nodiscard]] const std::string& memory() const { return memory_; }
   [[nodiscard]] const std::string& cpuacct() const { return cpuacct_; }
+  // Where perf_event_open(2) wants it: a descriptor of this folder, with PERF_FLAG_PID_CGROUP.
+  [[nodiscard]] const std::string& perf_event() const { return perf_event_; }
+  [[nodiscard]] const std::string& any_folder() const;
+  // Whoever is there or in a cgroup below.
+  [[nodiscard]] std::vector<int64_t> processes() const;
 
  private:
-  std::string unified_, memory_, cpuacct_;
+  std::string unified_, memory_, cpuacct_, perf_event_;
 };
 
 // Leaves of runs whose recorder is gone, anywhere in the trees.

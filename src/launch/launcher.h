@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launcher starts or finds what is profiled, a Target. A started target waits before its first
-// instruction until go(), so that probes can attach. Both belong to the recorder's thread.
+// instruction until go(), so that probes can attach; an attached one runs already and goes on when
+// the recording ends. Both belong to the recorder's thread.
 #pragma once
 
 #include <signal.h>
@@ -23,6 +24,21 @@ struct LaunchRequest {
   std::vector<std::string> environment;  // NAME=VALUE, over the recorder's own
   std::string cwd;                       // empty: the recorder's
   sigset_t signal_mask{};                // what the target starts with blocked
+  std::string attach_to;                 // instead of a command; its launcher says how it reads
+};
+
+// What is watched. Of an attached one, a probe takes in what is there when it starts (processes_in
+// lists it) and what comes after; a started one is a single process with a single thread.
+struct Scope {
+  enum class Kind {
+    kTree,    // processes with all their threads and descendants
+    kCgroup,  // whoever is in Target::cgroup() or below it, now or later
+    kSystem,  // whoever runs on this host
+  };
+  Kind kind = Kind::kTree;
+  std::vector<int64_t> roots;  // pids of a kTree, at least one
+  bool attached = false;       // it ran before: nobody here starts, reaps, signals or ends it
+  std::string title;           // of an attached one: "pid 123 (nginx)", "cgroup /x", "this host"
 };
 
 // A process of the tree that ended and was reaped here: the target itself or an orphan it left. The
@@ -43,23 +59,35 @@ struct Departure {
 class Target {
  public:
   virtual ~Target() = default;
-  [[nodiscard]] virtual int64_t pid() const = 0;
-  [[nodiscard]] virtual const Cgroup* cgroup() const = 0;  // nullptr: none could be made
+  [[nodiscard]] virtual int64_t pid() const = 0;  // the first root; 0: the scope has none
+  // All that it does is counted there, and nobody else. nullptr: there is no such cgroup.
+  [[nodiscard]] virtual const Cgroup* cgroup() const = 0;
+  [[nodiscard]] virtual Scope scope() const {
+    return {.kind = Scope::Kind::kTree, .roots = {pid()}, .attached = false, .title = {}};
+  }
 
   // Lets it run. An error says why the command could not start; 127 or 126 is then the fitting exit
   // status.
   virtual Status go() = 0;
-  // Readable when departures() has news.
+  // Readable when departures() or over() has news; -1: ask at every tick.
   [[nodiscard]] virtual int event_fd() const = 0;
   virtual std::vector<Departure> departures() = 0;
   // Whether the launcher's side is gone, so that no departure will come any more.
   [[nodiscard]] virtual bool lost() const = 0;
+  // Of an attached one, which never departs: all that was named has ended, and how, as wait(2) has
+  // it, where that could be seen.
+  [[nodiscard]] virtual bool over() { return false; }
+  [[nodiscard]] virtual std::optional<int> end_status() const { return std::nullopt; }
   // To the target's process group; to all that is left of its tree once the target has departed,
   // and to kill.
   virtual void signal(int number) = 0;
   // Lets go of what is left: removes what the launcher made on the host.
   virtual void finish() = 0;
 };
+
+// The processes of the target that run now, parents before children; threads of one are the ids in
+// /proc/PID/task. Kernel threads and this process itself are left out.
+std::vector<int64_t> processes_in(const Target& target);
 
 struct LauncherInfo {
   const char* name;
