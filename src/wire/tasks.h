@@ -10,6 +10,7 @@ enum {
   kWireTaskNameBytes = 16,
   kWireExeBytes = 1024, /* power of two, and so is the next: the BPF half masks lengths with them */
   kWireArgsBytes = 4096,
+  kWireTaskRingBytes = 1 << 20,
 };
 
 enum WireTaskKind { kWireFork = 1, kWireExec = 2, kWireRename = 3, kWireExit = 4 };
@@ -49,6 +50,20 @@ struct WireExit {
   uint64_t peak_rss_bytes; /* 0: not the last thread of its process */
   uint32_t ends_process;
   uint32_t reserved;
+};
+
+/* A mark on each task of the tree, kept by the kernel with the task; all 0 as it is set. */
+struct WireFollowed {
+  uint64_t exit_ns; /* 0: lives */
+  uint64_t peak_rss_bytes;
+  int32_t exit_code;
+  uint32_t ends_process;
+};
+
+/* Where the BPF half puts an exec together; one on each CPU. */
+struct WireExecScratch {
+  struct WireExec head;
+  char text[kWireExeBytes + kWireArgsBytes];
 };
 
 /* The BPF half's own counts, mapped into the recorder. */

@@ -17,22 +17,17 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "probe/resources/task_source.h"
+#include "probe/resources/tasks_loader.h"
 #include "wire/tasks.h"
-
-#include "tasks.skel.h"  // uses wire/tasks.h without including it
 
 namespace fathom {
 namespace {
 
 constexpr int64_t kExitPatienceNs = 200'000;
 
-struct SkeletonCloser {
-  void operator()(tasks_bpf* skeleton) const { tasks_bpf::destroy(skeleton); }
-};
 struct RingCloser {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 };
-using Skeleton = std::unique_ptr<tasks_bpf, SkeletonCloser>;
 using Ring = std::unique_ptr<ring_buffer, RingCloser>;
 
 Maybe count(uint64_t value) { return static_cast<int64_t>(value); }
@@ -69,6 +64,13 @@ std::string_view until_nul(const char* text, size_t most) { return {text, strnle
 class BpfTasks final : public TaskSource {
  public:
   static Result<std::unique_ptr<TaskSource>> make(int64_t root);
+  BpfTasks() = default;
+  ~BpfTasks() override {
+    ring_.reset();
+    if (programs_.skeleton != nullptr) close_task_programs(&programs_);
+  }
+  BpfTasks(const BpfTasks&) = delete;
+  BpfTasks& operator=(const BpfTasks&) = delete;
 
   [[nodiscard]] const char* name() const override { return "bpf"; }
   void drain(TaskListener& listener) override;
@@ -91,7 +93,8 @@ class BpfTasks final : public TaskSource {
     size_t at;
   };
 
-  Skeleton skeleton_;
+  TaskPrograms programs_{};
+  int cpus_ = 0;
   Ring ring_;
   std::vector<uint64_t> arena_;  // records of one drain, 8-byte aligned as in the ring
   std::vector<Kept> kept_;
@@ -108,16 +111,12 @@ Result<std::unique_ptr<TaskSource>> BpfTasks::make(int64_t root) {
 }
 
 Status BpfTasks::load() {
-  skeleton_.reset(tasks_bpf::open());
-  if (!skeleton_) return bpf_error("open BPF task watcher", errno);
-  const int cpus = libbpf_num_possible_cpus();
-  if (cpus < 0) return bpf_error("count CPUs", cpus);
-  skeleton_->rodata->cpu_count = static_cast<uint32_t>(cpus);
-  skeleton_->rodata->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
-  if (const int failed = tasks_bpf::load(skeleton_.get()); failed != 0) {
-    return bpf_error("load BPF task watcher", failed);
-  }
-  ring_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.events), keep, this, nullptr));
+  cpus_ = libbpf_num_possible_cpus();
+  if (cpus_ < 0) return bpf_error("count CPUs", cpus_);
+  const int failed = load_task_programs(&programs_, static_cast<uint32_t>(cpus_),
+                                        static_cast<uint32_t>(sysconf(_SC_PAGESIZE)));
+  if (failed != 0) return bpf_error("load BPF task watcher", failed);
+  ring_.reset(ring_buffer__new(programs_.events_fd, keep, this, nullptr));
   if (!ring_) return bpf_error("map BPF ring", errno);
   return {};
 }
@@ -126,15 +125,14 @@ Status BpfTasks::follow(int64_t root) {
   const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(root), 0)));
   if (!pidfd.valid()) return errno_error("pidfd_open " + std::to_string(root));
   const int key = pidfd.get();
-  std::vector<char> unmarked(bpf_map__value_size(skeleton_->maps.followed));
-  const int failed = bpf_map__update_elem(skeleton_->maps.followed, &key, sizeof(key),
-                                          unmarked.data(), unmarked.size(), BPF_ANY);
+  const WireFollowed unmarked{};
+  const int failed = bpf_map_update_elem(programs_.followed_fd, &key, &unmarked, BPF_ANY);
   if (failed != 0) return bpf_error("mark process " + std::to_string(root), failed);
   return {};
 }
 
 Status BpfTasks::attach() {
-  if (const int failed = tasks_bpf::attach(skeleton_.get()); failed != 0) {
+  if (const int failed = attach_task_programs(&programs_); failed != 0) {
     return bpf_error("attach BPF task watcher", failed);
   }
   return {};
@@ -156,7 +154,7 @@ void BpfTasks::take_ring() { ring_buffer__consume(ring_.get()); }
 // whoever waited for the root and then drains shall find it. A large address space takes longer to
 // go: next drain.
 void BpfTasks::await_exits() {
-  const volatile WireTaskCounts& counts = skeleton_->bss->counts;
+  const volatile WireTaskCounts& counts = *programs_.counts;
   const int64_t until = monotonic_ns() + kExitPatienceNs;
   while (counts.exits_begun != counts.exits_told && monotonic_ns() < until) sched_yield();
 }
@@ -219,23 +217,20 @@ void BpfTasks::deliver_exec(const WireExec& exec, TaskEvent event, TaskListener&
 }
 
 int64_t BpfTasks::dropped() const {
-  int64_t total = static_cast<int64_t>(skeleton_->bss->counts.dropped);
-  for (const bpf_program* program :
-       {skeleton_->progs.on_fork, skeleton_->progs.on_exec, skeleton_->progs.on_exit,
-        skeleton_->progs.on_rename, skeleton_->progs.on_switch}) {
+  int64_t total = static_cast<int64_t>(programs_.counts->dropped);
+  for (const int program : programs_.program_fds) {
     bpf_prog_info info{};
     uint32_t size = sizeof(info);
-    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) != 0) continue;
+    if (bpf_obj_get_info_by_fd(program, &info, &size) != 0) continue;
     total += static_cast<int64_t>(info.recursion_misses);
   }
   return total;
 }
 
 int64_t BpfTasks::buffer_bytes() const {
-  const int64_t cpus = skeleton_->rodata->cpu_count;
-  const int64_t scratch = bpf_map__value_size(skeleton_->maps.exec_scratch);
-  const int64_t pages = int64_t{2} * skeleton_->rodata->page_bytes;  // .rodata and .bss
-  return bpf_map__max_entries(skeleton_->maps.events) + scratch * cpus + pages;
+  const int64_t scratch = sizeof(WireExecScratch);
+  const int64_t pages = 2 * sysconf(_SC_PAGESIZE);  // .rodata and .bss
+  return kWireTaskRingBytes + scratch * cpus_ + pages;
 }
 
 }  // namespace

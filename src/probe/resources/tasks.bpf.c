@@ -28,35 +28,23 @@ enum {
   kMostCpus = 1024,
 };
 
-struct Followed {
-  uint64_t exit_ns; /* 0: lives */
-  uint64_t peak_rss_bytes;
-  int32_t exit_code;
-  uint32_t ends_process;
-};
-
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, int);
-  __type(value, struct Followed);
+  __type(value, struct WireFollowed);
 } followed SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, 1 << 20);
+  __uint(max_entries, kWireTaskRingBytes);
 } events SEC(".maps");
-
-struct ExecScratch {
-  struct WireExec head;
-  char text[kWireExeBytes + kWireArgsBytes];
-};
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
   __type(key, uint32_t);
-  __type(value, struct ExecScratch);
+  __type(value, struct WireExecScratch);
 } exec_scratch SEC(".maps");
 
 struct WireTaskCounts counts;
@@ -65,7 +53,7 @@ const volatile uint32_t page_bytes = 4096;
 
 /* Other structs are reached through BPF_CORE_READ only: for a pointer that is followed directly the
  * verifier searches all type names of the kernel, several ms a start. */
-static __always_inline struct Followed* find(struct task_struct* task) {
+static __always_inline struct WireFollowed* find(struct task_struct* task) {
   return bpf_task_storage_get(&followed, task, 0, 0);
 }
 
@@ -102,7 +90,7 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct* task, int old_tid, struct linux_binprm* binary) {
   if (!find(task)) return 0;
   uint32_t zero = 0;
-  struct ExecScratch* scratch = bpf_map_lookup_elem(&exec_scratch, &zero);
+  struct WireExecScratch* scratch = bpf_map_lookup_elem(&exec_scratch, &zero);
   if (!scratch) return 0;
   fill(&scratch->head.task, kWireExec, task, old_tid);
 
@@ -200,7 +188,7 @@ static __always_inline int64_t resident_pages(struct mm_struct* mm) {
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct* task) {
-  struct Followed* mark = find(task);
+  struct WireFollowed* mark = find(task);
   if (!mark) return 0;
   struct signal_struct* signal = BPF_CORE_READ(task, signal);
   mark->exit_ns = bpf_ktime_get_ns();
@@ -250,7 +238,7 @@ static __always_inline int is_dead(struct task_struct* task) {
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, _Bool preempt, struct task_struct* before) {
   if (!is_dead(before)) return 0;
-  struct Followed* mark = find(before);
+  struct WireFollowed* mark = find(before);
   if (!mark || mark->exit_ns == 0) return 0;
   struct WireExit* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
   if (record) {
