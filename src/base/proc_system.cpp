@@ -181,12 +181,15 @@ std::vector<DiskStat> parse_diskstats(std::string_view text) {
   return disks;
 }
 
-Result<DiskStat> read_disk_sum(std::string_view root, std::string_view sys) {
-  TRY_ASSIGN(const std::string text, read_file(path_of(root, "diskstats")));
+bool disk_holds_data(const std::string& name, std::string_view sys) {
+  return access((path_of(sys, "block/") + name + "/device").c_str(), F_OK) == 0;
+}
+
+DiskStat sum_disks(std::string_view text,
+                   const std::function<bool(const std::string& name)>& holds_data) {
   DiskStat sum;
   for (const DiskStat& disk : parse_diskstats(text)) {
-    const std::string hardware = path_of(sys, "block/") + disk.name + "/device";
-    if (access(hardware.c_str(), F_OK) != 0) continue;
+    if (!holds_data(disk.name)) continue;
     sum.reads += disk.reads;
     sum.read_bytes += disk.read_bytes;
     sum.read_ns += disk.read_ns;
@@ -225,8 +228,7 @@ std::vector<NetStat> parse_net_dev(std::string_view text) {
   return interfaces;
 }
 
-Result<NetSums> read_net_sums(std::string_view root) {
-  TRY_ASSIGN(const std::string text, read_file(path_of(root, "net/dev")));
+NetSums sum_net(std::string_view text) {
   NetSums sums;
   for (const NetStat& net : parse_net_dev(text)) {
     NetStat& sum = net.name == "lo" ? sums.loopback : sums.outside;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,9 +51,12 @@ struct DiskStat {
   int64_t in_flight = 0, busy_ns = 0;
 };
 std::vector<DiskStat> parse_diskstats(std::string_view text);
-// The devices that hold data themselves: no partitions, no loop, RAM, device-mapper or RAID
-// devices, which would count a byte twice. All of them added up; the name stays empty.
-Result<DiskStat> read_disk_sum(std::string_view root = "/proc", std::string_view sys = "/sys");
+// Whether the device holds data itself: partitions, loop, RAM, device-mapper and RAID devices do
+// not, and would count a byte twice.
+bool disk_holds_data(const std::string& name, std::string_view sys = "/sys");
+// The text of diskstats, those that hold data added up; the name stays empty.
+DiskStat sum_disks(std::string_view text,
+                   const std::function<bool(const std::string& name)>& holds_data);
 
 struct NetStat {
   std::string name;
@@ -64,8 +68,8 @@ struct NetSums {
   NetStat outside;  // all interfaces but lo
   NetStat loopback;
 };
-// Of the network namespace of `root`: "/proc" is ours, "/proc/PID" that of a process.
-Result<NetSums> read_net_sums(std::string_view root = "/proc");
+// The text of net/dev.
+NetSums sum_net(std::string_view text);
 
 // "0-2,5" -> 0 1 2 5
 Result<std::vector<int>> parse_cpu_list(std::string_view text);

@@ -4,7 +4,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
+
 namespace fathom {
+namespace {
+
+constexpr size_t kStepBytes = 4096;
+
+}  // namespace
 
 RereadFile::RereadFile(const std::string& path) {
   if (auto opened = open_file(path, O_RDONLY); opened.ok()) file_ = std::move(opened).value();
@@ -12,9 +19,22 @@ RereadFile::RereadFile(const std::string& path) {
 
 std::string_view RereadFile::read() const {
   if (!file_.valid()) return {};
-  static thread_local std::array<char, 4096> buffer;
+  static thread_local std::array<char, kStepBytes> buffer;
   const ssize_t got = pread(file_.get(), buffer.data(), buffer.size(), 0);
   return got > 0 ? std::string_view(buffer.data(), static_cast<size_t>(got)) : std::string_view();
+}
+
+std::string_view RereadFile::read_all() const {
+  static thread_local std::string text;
+  size_t size = 0;
+  while (file_.valid()) {
+    if (text.size() < size + kStepBytes) text.resize(size + 2 * kStepBytes);
+    const ssize_t got =
+        pread(file_.get(), text.data() + size, text.size() - size, static_cast<off_t>(size));
+    if (got <= 0) break;
+    size += static_cast<size_t>(got);
+  }
+  return {text.data(), size};
 }
 
 }  // namespace fathom

@@ -3,7 +3,6 @@
 // one pread(2). Belongs to one thread.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -21,6 +20,8 @@ class RereadFile {
   // The text as it is now, cut at 4 KiB; empty when it can no longer be read. Good until the next
   // call on this thread, of any RereadFile.
   [[nodiscard]] std::string_view read() const;
+  // The same, however long it is.
+  [[nodiscard]] std::string_view read_all() const;
 
  private:
   Fd file_;

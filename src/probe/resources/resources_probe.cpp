@@ -139,7 +139,7 @@ class ResourcesProbe final : public Probe {
     if (slow) {
       if (cgroup_reader_) write_cgroup(now_ns);
       GaugeWriter host(*out_, "host", now_ns);
-      write_host_gauges(host);
+      host_reader_.write(host);
     }
   }
 
@@ -198,6 +198,7 @@ class ResourcesProbe final : public Probe {
   std::unique_ptr<ProcessTable> table_;
   std::unique_ptr<TreePoll> poll_;
   std::optional<CgroupReader> cgroup_reader_;
+  HostReader host_reader_;
   CgroupFigures cgroup_;
   std::string why_;
   int64_t looks_ = 0, left_out_ = 0, next_slow_ns_ = 0, next_look_ns_ = 0, last_look_ns_ = 0,
