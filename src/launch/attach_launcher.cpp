@@ -142,6 +142,14 @@ std::string title_of(const std::vector<int64_t>& pids) {
   return (pids.size() == 1 ? "pid " : "pids ") + title;
 }
 
+// Without where cgroups always are: titles stand in narrow places.
+std::string title_of(const Cgroup& cgroup) {
+  constexpr std::string_view kUsualPlace = "/sys/fs/cgroup/";
+  std::string_view folder = cgroup.any_folder();
+  if (folder.starts_with(kUsualPlace)) folder.remove_prefix(kUsualPlace.size());
+  return "cgroup " + std::string(folder);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Target>> attach_pid(const LaunchRequest& request) {
@@ -160,10 +168,8 @@ Result<std::unique_ptr<Target>> attach_cgroup(const LaunchRequest& request) {
     return Error{Code::kNotFound, "no process is in cgroup " + request.attach_to,
                  "start something there first"};
   }
-  auto target = std::make_unique<AttachedTarget>(Scope{.kind = Scope::Kind::kCgroup,
-                                                       .roots = {},
-                                                       .attached = true,
-                                                       .title = "cgroup " + cgroup.any_folder()});
+  auto target = std::make_unique<AttachedTarget>(Scope{
+      .kind = Scope::Kind::kCgroup, .roots = {}, .attached = true, .title = title_of(cgroup)});
   target->take_cgroup(std::move(cgroup));
   return std::unique_ptr<Target>(std::move(target));
 }

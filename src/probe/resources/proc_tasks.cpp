@@ -137,7 +137,7 @@ void ProcTasks::drain(TaskListener& listener) {
 void ProcTasks::visit_process(int64_t pid, int64_t ppid) {
   const auto known = processes_.find(pid);
   const bool is_new = known == processes_.end();
-  if (!is_new && known->second.round == round_) return;
+  if (pid == getpid() || (!is_new && known->second.round == round_)) return;
   const auto threads = list_ids(proc_folder(pid) + "/task");
   if (!threads.ok()) return;  // gone: the sweep tells
   processes_[pid].round = round_;
