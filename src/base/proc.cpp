@@ -122,6 +122,9 @@ Result<ProcStat> parse_proc_stat(std::string_view text) {
   field.skip(2);
   const int64_t delay_ticks = field.next();
   if (field.ok) stat.block_delay_ns = ticks_to_ns(delay_ticks);
+  field.skip(9);  // guest times, addresses
+  const int64_t exit_code = field.next();
+  if (field.ok) stat.exit_code = exit_code;
   return stat;
 }
 

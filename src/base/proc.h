@@ -32,6 +32,7 @@ struct ProcStat {
   int64_t cpu = 0;                        // last ran on
   std::optional<int64_t> block_delay_ns;  // absent before the kernel counted it
   bool is_kernel_thread = false;
+  std::optional<int64_t> exit_code;  // of a zombie, as wait(2) has it; 0 if we may not know
 };
 Result<ProcStat> parse_proc_stat(std::string_view text);
 Result<ProcStat> read_proc_stat(const std::string& folder);

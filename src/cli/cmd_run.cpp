@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
+#include "cli/run_target.h"
 #include "cli/terminal.h"
 #include "probe/probe.h"
 #include "record/recording.h"
@@ -57,21 +58,11 @@ Result<int64_t> rate_from(const Arguments& arguments) {
                "--freq 99: samples a second of CPU time"};
 }
 
-Result<SessionOptions> options_from(const Arguments& arguments) {
+Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target) {
   SessionOptions options;
-  if (arguments.program().empty() || arguments.program()[0].empty()) {
-    return Error{Code::kInvalid, "no command to run", "fathom run -- COMMAND [ARGS]"};
-  }
-  options.launcher = find_launcher("process");
-  options.request.command = arguments.program();
-  options.request.environment = arguments.texts("env");
-  for (const std::string& setting : options.request.environment) {
-    if (setting.find('=') == std::string::npos || setting[0] == '=') {
-      return Error{Code::kInvalid, "--env " + setting + " has no value", "--env NAME=VALUE"};
-    }
-  }
-  options.request.cwd = arguments.text("cwd");
-  options.label = arguments.has("label") ? arguments.text("label") : arguments.program()[0];
+  options.launcher = target.launcher;
+  options.request = std::move(target.request);
+  options.label = arguments.has("label") ? arguments.text("label") : target.name;
   TRY_ASSIGN(options.probes, chosen_probes(arguments));
   TRY_ASSIGN(options.settings.interval_ns, arguments.duration("interval"));
   TRY_ASSIGN(options.grace_ns, arguments.duration("grace"));
@@ -87,8 +78,8 @@ Result<SessionOptions> options_from(const Arguments& arguments) {
   return options;
 }
 
-Result<std::string> folder_for(const Arguments& arguments) {
-  auto folder = make_run_folder(arguments.text("output"), arguments.program());
+Result<std::string> folder_for(const Arguments& arguments, const std::string& name) {
+  auto folder = make_run_folder(arguments.text("output"), {name});
   if (folder.ok() || folder.error().code != Code::kExists) return folder;
   for (const std::string& recovered :
        recover_left_behind(run_folder_name(arguments.text("output")))) {
@@ -128,13 +119,15 @@ void wrap_up(const std::string& folder, const Arguments& arguments) {
 int exit_status(const SessionResult& result) {
   if (result.reason == EndReason::kTimeout) return kExitTimeout;
   if (result.reason == EndReason::kLost) return kExitOurs;
-  if (result.reason == EndReason::kDuration) return result.sink.error ? kExitOurs : 0;
+  if (result.reason == EndReason::kDuration || result.attached)
+    return result.sink.error ? kExitOurs : 0;
   if (WIFSIGNALED(result.status)) return 128 + WTERMSIG(result.status);
   const int status = WEXITSTATUS(result.status);
   return status == 0 && result.sink.error ? kExitOurs : status;
 }
 
-int status_for(const Error& error) {
+int status_for(const Error& error, const SessionOptions& options) {
+  if (options.request.command.empty()) return kExitOurs;  // attached: it was not executed here
   if (error.code == Code::kNotFound) return kExitNotFound;
   return error.code == Code::kPermission ? kExitNotExecutable : kExitOurs;
 }
@@ -150,14 +143,14 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
                                            : ProgressLine::mode_for(arguments.text("progress")));
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.on_warning = [](const Error& error) { log_failure(error, LogLevel::kWarning); };
-  log_debug("recording into {}; the command is started by {}", folder, options.launcher->name);
+  log_debug("recording into {}; the target is that of launcher {}", folder, options.launcher->name);
   auto result = run_session(options, new_run_id(), *sink.value());
   sink.value().reset();
   line.clear();
   if (!result.ok()) {
     drop_run_folder(folder);
     log_failure(result.error());
-    return status_for(result.error());
+    return status_for(result.error(), options);
   }
   if (result.value().reason == EndReason::kLost) {
     log_error("fathom-spawn was killed: the command goes on, but is no longer recorded");
@@ -172,8 +165,10 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
 }
 
 Result<int> run_run(const Arguments& arguments) {
-  TRY_ASSIGN(SessionOptions options, options_from(arguments));
-  auto folder = folder_for(arguments);
+  TRY_ASSIGN(RunTarget target, run_target_from(arguments));
+  const std::string name = target.name;
+  TRY_ASSIGN(SessionOptions options, options_from(arguments, std::move(target)));
+  auto folder = folder_for(arguments, name);
   if (!folder.ok()) {
     log_failure(folder.error());
     return kExitOurs;
@@ -182,6 +177,19 @@ Result<int> run_run(const Arguments& arguments) {
 }
 
 constexpr Flag kFlags[] = {
+    {.name = "pid",
+     .value = "PID",
+     .help = "attach to a process that runs already, with its threads and children",
+     .repeatable = true,
+     .list = true,
+     .completes = "pid",
+     .group = "Instead of a command"},
+    {.name = "cgroup",
+     .value = "PATH",
+     .help = "attach to whoever is in a cgroup: its folder, its path, or a process in it",
+     .completes = "folder",
+     .group = "Instead of a command"},
+    {.name = "system", .help = "record the whole host", .group = "Instead of a command"},
     {.name = "output",
      .letter = 'o',
      .value = "NAME",
@@ -210,11 +218,11 @@ constexpr Flag kFlags[] = {
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",
-     .help = "end the command after this time; that is a success"},
+     .help = "end the command after this time; that is a success (attached: stop recording)"},
     {.name = "timeout",
      .letter = 't',
      .value = "TIME",
-     .help = "end the command if it takes longer; exit status 124"},
+     .help = "end the command if it takes longer; exit status 124 (attached: stop recording)"},
     {.name = "grace",
      .value = "TIME",
      .help = "how long the command may take to end before it is killed",
@@ -258,9 +266,12 @@ extern constinit const Command kRunCommand = {
         "status is "
         "ours (125: fathom itself failed, 126: it cannot be executed, 127: it was not found, 124: "
         "--timeout).\n\n"
+        "With --pid, --cgroup or --system it attaches to what runs already and leaves it alone: "
+        "Ctrl-C, --duration or the target's end stop the recording, and the exit status is 0.\n\n"
         "    fathom run -- make -j2\n"
         "    fathom run -o nightly -i 50ms -- ./server --port 8000\n"
-        "    fathom run --duration 30s -- redis-server",
+        "    fathom run --duration 30s -- redis-server\n"
+        "    fathom run --duration 10s --pid $(pidof nginx | tr ' ' ,)",
     .flags = kFlags,
     .rest = Rest::kProgram,
     .run = run_run,

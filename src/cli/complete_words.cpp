@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
+#include "base/proc.h"
 #include "cli/complete.h"
 #include "probe/probe.h"
 #include "report/report.h"
@@ -29,6 +32,17 @@ std::vector<std::string> format_names(CommandTable /*commands*/) {
   return names;
 }
 
+// Those that may be attached to.
+std::vector<std::string> process_ids(CommandTable /*commands*/) {
+  std::vector<std::string> ids;
+  for (const int64_t pid : list_ids("/proc").value_or({})) {
+    const bool ours = pid != getpid() && read_proc_io(proc_folder(pid)).ok();
+    const auto stat = read_proc_stat(proc_folder(pid));
+    if (ours && stat.ok() && !stat.value().is_kernel_thread) ids.push_back(std::to_string(pid));
+  }
+  return ids;
+}
+
 struct Kind {
   std::string_view name;
   std::vector<std::string> (*list)(CommandTable commands);  // nullptr: the shell lists them
@@ -38,6 +52,7 @@ struct Kind {
 constexpr std::array kKinds = {
     Kind{"file", nullptr},          Kind{"folder", nullptr},    Kind{"run", nullptr},
     Kind{"command", command_names}, Kind{"probe", probe_names}, Kind{"format", format_names},
+    Kind{"pid", process_ids},
 };
 
 }  // namespace

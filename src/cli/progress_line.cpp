@@ -17,6 +17,7 @@ namespace fathom {
 namespace {
 
 constexpr int kFewestRows = 5;
+constexpr size_t kTitleColumns = 32;
 
 void emit(const std::string& bytes) { (void)write_all(STDERR_FILENO, bytes); }
 
@@ -36,8 +37,10 @@ winsize terminal_size() {
 std::string progress_text(const Progress& progress) {
   const int64_t seconds = progress.elapsed_ns / kNsPerSecond;
   std::string text = fmt::format("{:02}:{:02}", seconds / 60, seconds % 60);
-  text += progress.dropped == 0 ? "  0 dropped ·"
-                                : "  " + format_count(progress.dropped) + " DROPPED ·";
+  text += "  ";
+  if (!progress.attached_to.empty())
+    text += "attached to " + fit(progress.attached_to, kTitleColumns) + " · ";
+  text += progress.dropped == 0 ? "0 dropped ·" : format_count(progress.dropped) + " DROPPED ·";
   const LiveFigures& figures = progress.figures;
   if (figures.cpu_cores >= 0) text += fmt::format(" cpu {:.2f} cores", figures.cpu_cores);
   if (figures.memory_bytes >= 0) {

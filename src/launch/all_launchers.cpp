@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "launch/attach_launcher.h"
 #include "launch/launcher.h"
 #include "launch/process_launcher.h"
 
@@ -10,6 +11,9 @@ namespace {
 constexpr std::array kLaunchers = {
     LauncherInfo{"process", "a program with its children, in its own process group and cgroup",
                  launch_process},
+    LauncherInfo{"attach-pid", "processes that run already, with their children", attach_pid},
+    LauncherInfo{"attach-cgroup", "whoever is in a cgroup", attach_cgroup},
+    LauncherInfo{"attach-system", "the whole host", attach_system},
 };
 
 }  // namespace

@@ -44,9 +44,9 @@ std::string leaf(const std::string& root, const std::string& path) {
 }
 
 void add_processes(const std::string& folder, std::vector<int64_t>& pids) {
-  if (const auto text = read_file(folder + "/cgroup.procs"); text.ok()) {
-    for (const int64_t pid : parse_numbers(text.value())) pids.push_back(pid);
-  }
+  std::string text = read_file(folder + "/cgroup.procs").value_or("");
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  for (const int64_t pid : parse_numbers(text)) pids.push_back(pid);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.is_directory(error) && !entry.is_symlink(error)) add_processes(entry.path(), pids);

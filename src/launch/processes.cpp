@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/fd.h"
@@ -35,11 +36,27 @@ std::vector<int64_t> all_processes(Listing& listing) {
   return listing.take();
 }
 
-void add_below(int64_t pid, Listing& listing) {
+using Children = std::unordered_map<int64_t, std::vector<int64_t>>;
+
+// For kernels that have no list of a thread's children.
+Children children_by_parent() {
+  Children children;
+  for (const int64_t pid : list_ids("/proc").value_or({})) {
+    const auto stat = read_proc_stat(proc_folder(pid));
+    if (stat.ok()) children[stat.value().ppid].push_back(pid);
+  }
+  return children;
+}
+
+void add_below(int64_t pid, std::optional<Children>& scanned, Listing& listing) {
   if (!listing.add(pid)) return;
   for (const int64_t tid : list_ids(proc_folder(pid) + "/task").value_or({})) {
-    for (const int64_t child : read_proc_children(proc_folder(pid, tid)).value_or({}))
-      add_below(child, listing);
+    auto children = read_proc_children(proc_folder(pid, tid));
+    if (!children.ok() && children.error().code == Code::kUnsupported) {
+      if (!scanned) scanned = children_by_parent();
+      children = (*scanned)[pid];
+    }
+    for (const int64_t child : std::move(children).value_or({})) add_below(child, scanned, listing);
   }
 }
 
@@ -48,9 +65,10 @@ void add_below(int64_t pid, Listing& listing) {
 std::vector<int64_t> processes_in(const Target& target) {
   const Scope scope = target.scope();
   Listing listing;
+  std::optional<Children> scanned;
   switch (scope.kind) {
     case Scope::Kind::kTree:
-      for (const int64_t root : scope.roots) add_below(root, listing);
+      for (const int64_t root : scope.roots) add_below(root, scanned, listing);
       return listing.take();
     case Scope::Kind::kCgroup:
       for (const int64_t pid : target.cgroup()->processes()) listing.add(pid);

@@ -71,7 +71,7 @@ template <> struct TableOf<Run> {
       Field{"end_ns", &Run::end_ns, "ns", "end, monotonic; absent: the recorder was killed"},
       Field{"exit_status", &Run::exit_status, "", "exit status of the command"},
       Field{"exit_signal", &Run::exit_signal, "", "signal that ended it"},
-      Field{"end_reason", &Run::end_reason, "", "exited, signalled, duration, timeout or interrupted"},
+      Field{"end_reason", &Run::end_reason, "", "exited, signalled, duration, timeout, interrupted, lost; ended: attached, and not known how"},
       Field{"interval_ns", &Run::interval_ns, "ns", "interval of sampled figures"},
       Field{"user_ns", &Run::user_ns, "ns", "CPU time in user mode of the whole tree"},
       Field{"system_ns", &Run::system_ns, "ns", "CPU time in the kernel of the whole tree"},

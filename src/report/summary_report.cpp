@@ -85,6 +85,11 @@ bool imported(const Summary& summary) {
   return summary.text(summary.run().launcher).starts_with("import");
 }
 
+// It ran before and goes on: its exit status is known only if it ended meanwhile.
+bool attached(const Summary& summary) {
+  return summary.text(summary.run().launcher).starts_with("attach");
+}
+
 std::string ending(const Summary& summary) {
   const Run& run = summary.run();
   const std::string_view reason = summary.text(run.end_reason);
@@ -99,6 +104,10 @@ std::string ending(const Summary& summary) {
   if (reason == "duration") text = "ended after its --duration";
   if (reason == "timeout") text = "timed out, " + text;
   if (reason == "interrupted") text = "interrupted, " + text;
+  if (attached(summary) && !run.exit_status && !run.exit_signal)
+    text = reason == "ended"     ? "it ended"
+           : reason == "timeout" ? "it runs past --timeout"
+                                 : "it goes on";
   return text;
 }
 
@@ -113,7 +122,8 @@ std::string headline(const Summary& summary, const ReportOptions& options) {
     facts += ", " + plural(*run.threads, "thread", "threads");
   const size_t room =
       options.columns > display_width(facts) + 12 ? options.columns - display_width(facts) : 12;
-  const bool good = imported(summary) || run.exit_status.value_or(1) == 0 ||
+  const bool unharmed = attached(summary) && !run.exit_signal && !run.exit_status;
+  const bool good = imported(summary) || unharmed || run.exit_status.value_or(1) == 0 ||
                     summary.text(run.end_reason) == "duration";
   return styled(Style::kHeading, fit(printable(summary.text(run.command)), room), options.colours) +
          styled(good ? Style::kGood : Style::kBad, facts, options.colours) + "\n";

@@ -28,8 +28,8 @@ constexpr int64_t kFlushEvery = kNsPerSecond;
 constexpr int64_t kProgressEvery = kNsPerSecond;
 
 const char* reason_text(EndReason reason) {
-  static constexpr std::array kTexts = {"exited",  "signalled",   "duration",
-                                        "timeout", "interrupted", "lost"};
+  static constexpr std::array kTexts = {"exited",      "signalled", "duration", "timeout",
+                                        "interrupted", "lost",      "ended"};
   return kTexts[static_cast<size_t>(reason)];
 }
 
@@ -83,7 +83,9 @@ class Session {
     run_.memory_bytes = host.memory_bytes;
     run_.virtualization = text(host.virtualization);
     run_.user = text(host.user);
-    run_.command = text(shell_quote(options_.request.command));
+    scope_ = target_->scope();
+    run_.command = text(scope_.attached ? "attached to " + scope_.title
+                                        : shell_quote(options_.request.command));
     std::error_code ignored;
     run_.cwd = text(options_.request.cwd.empty() ? std::filesystem::current_path(ignored).string()
                                                  : options_.request.cwd);
@@ -111,6 +113,7 @@ class Session {
       for (const int fd : attached.probe->wake_fds())
         TRY(loop.watch(fd, EventLoop::Source::kProbe));
     }
+    if (target_->event_fd() < 0) return {};
     return loop.watch(target_->event_fd(), EventLoop::Source::kTarget);
   }
 
@@ -133,18 +136,27 @@ class Session {
       if (event.signal != 0) ending.forward(event.signal, now_ns);
       if (event.probe) each_probe([&](Probe& probe) { probe.wake(now_ns); });
       if (event.target) take_departures();
+      if (scope_.attached) check_attached();
       lost_ = target_->lost();
       ended_ = lost_ || (main_ended_ && !(options_.wait_all && others_left()));
       if (event.tick && !ended_) tick(now_ns);
       if (!ended_) check_limits(now_ns, ending);
+      ended_ = ended_ || ending.detached();
     }
-    if (lost_ && !main_ended_) {
-      reason_ = EndReason::kLost;
-    } else if (ending.begun()) {
-      reason_ = ending.reason();
-    } else if (WIFSIGNALED(status_)) {
-      reason_ = EndReason::kSignalled;
-    }
+    reason_ = reason_for(ending);
+  }
+
+  [[nodiscard]] EndReason reason_for(const Ending& ending) const {
+    if (lost_ && !main_ended_) return EndReason::kLost;
+    if (ending.begun()) return ending.reason();
+    if (!status_) return EndReason::kEnded;
+    return WIFSIGNALED(*status_) ? EndReason::kSignalled : EndReason::kExited;
+  }
+
+  void check_attached() {
+    if (main_ended_ || !target_->over()) return;
+    main_ended_ = true;
+    status_ = target_->end_status();
   }
 
   void take_departures() {
@@ -172,7 +184,7 @@ class Session {
       next_flush_ns_ = now_ns + kFlushEvery;
     }
     if (now_ns >= next_progress_ns_ && options_.on_progress) {
-      Progress progress{now_ns - run_.start_ns, out_.records(), dropped(), {}};
+      Progress progress{now_ns - run_.start_ns, out_.records(), dropped(), {}, scope_.title};
       for (const Attached& attached : probes_) attached.probe->live(progress.figures);
       options_.on_progress(progress);
       next_progress_ns_ = now_ns + kProgressEvery;
@@ -212,8 +224,8 @@ class Session {
     const int64_t now_ns = monotonic_ns();
     each_probe([&](Probe& probe) { probe.finish(now_ns); });
     run_.end_ns = now_ns;
-    if (main_ended_ && WIFEXITED(status_)) run_.exit_status = WEXITSTATUS(status_);
-    if (WIFSIGNALED(status_)) run_.exit_signal = WTERMSIG(status_);
+    if (status_ && WIFEXITED(*status_)) run_.exit_status = WEXITSTATUS(*status_);
+    if (status_ && WIFSIGNALED(*status_)) run_.exit_signal = WTERMSIG(*status_);
     run_.end_reason = out_.string(reason_text(reason_));
     out_.settle();  // sinks keep room for what follows, the last frame; it says what was lost
     int64_t buffer_bytes = 0;
@@ -231,7 +243,7 @@ class Session {
     run_.dropped = dropped();
     out_.add(run_);
     Status closed = out_.close();
-    SessionResult result{status_, reason_, out_.report()};
+    SessionResult result{status_.value_or(0), scope_.attached, reason_, out_.report()};
     if (!closed.ok() && !result.sink.error) result.sink.error = std::move(closed).error();
     return result;
   }
@@ -255,7 +267,8 @@ class Session {
   std::unique_ptr<Target> target_;
   std::vector<Attached> probes_;
   int64_t next_flush_ns_ = 0, next_progress_ns_ = 0;
-  int status_ = 0;
+  Scope scope_;
+  std::optional<int> status_;  // as wait(2)
   EndReason reason_ = EndReason::kExited;
   bool main_ended_ = false, ended_ = false, lost_ = false, warned_ = false;
 };

@@ -7,6 +7,9 @@
 //                       KILL
 //                       +-- exec fails: done, with the error
 //
+// An attached target runs before go() and after done; a signal, duration or timeout only ends the
+// recording.
+//
 // run() blocks and owns the thread it is called on; signals are blocked for its length and read
 // from a descriptor.
 #pragma once
@@ -30,6 +33,7 @@ struct Progress {
   int64_t records = 0;
   int64_t dropped = 0;
   LiveFigures figures;
+  std::string attached_to;  // empty: the target was started here
 };
 
 struct SessionOptions {
@@ -47,7 +51,8 @@ struct SessionOptions {
 };
 
 struct SessionResult {
-  int status = 0;  // of the command, as wait(2)
+  int status = 0;         // of the command, as wait(2)
+  bool attached = false;  // the target is not ours, nor is its status
   EndReason reason = EndReason::kExited;
   SinkReport sink;
 };

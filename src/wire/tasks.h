@@ -13,6 +13,12 @@ enum {
   kWireTaskRingBytes = 1 << 20,
 };
 
+/* Who is followed: tasks with a mark; processes in the map of the adopted as well; everybody but
+ * the kernel's own threads. Whoever a followed task starts is, too. */
+enum WireWhom { kWireMarked = 0, kWireAdopted = 1, kWireEverybody = 2 };
+
+enum { kWireMostAdopted = 1 << 16 };
+
 enum WireTaskKind { kWireFork = 1, kWireExec = 2, kWireRename = 3, kWireExit = 4 };
 
 struct WireTask {

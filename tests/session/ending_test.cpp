@@ -22,7 +22,11 @@ class SignalledTarget final : public Target {
   [[nodiscard]] bool lost() const override { return false; }
   void signal(int number) override { sent.push_back(number); }
   void finish() override {}
+  [[nodiscard]] Scope scope() const override {
+    return {.kind = Scope::Kind::kTree, .roots = {1}, .attached = attached, .title = {}};
+  }
 
+  bool attached = false;
   std::vector<int> sent;
 };
 
@@ -108,6 +112,49 @@ TEST_F(EndingTest, TheFirstReasonStays) {
   ending_.begin(EndReason::kDuration, SIGTERM, 0);
   ending_.forward(SIGINT, 1);
   EXPECT_EQ(ending_.reason(), EndReason::kDuration);
+}
+
+// What runs already is not ours to end.
+TEST(EndingOfAnAttachedTarget, SendsNothingAndIsOverAtOnce) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    SignalledTarget target;
+    target.attached = true;
+    Ending ending(target, kGrace);
+    EXPECT_FALSE(ending.detached());
+    ending.forward(number, 0);
+    EXPECT_TRUE(ending.detached());
+    ending.forward(number, 1);
+    ending.check(100 * kGrace);
+    EXPECT_THAT(target.sent, IsEmpty());
+    EXPECT_EQ(ending.reason(), EndReason::kInterrupted);
+  }
+}
+
+TEST(EndingOfAnAttachedTarget, LimitsSendNothing) {
+  for (const EndReason reason : {EndReason::kDuration, EndReason::kTimeout}) {
+    SignalledTarget target;
+    target.attached = true;
+    Ending ending(target, kGrace);
+    ending.begin(reason, SIGTERM, 0);
+    EXPECT_TRUE(ending.detached());
+    EXPECT_THAT(target.sent, IsEmpty());
+    EXPECT_EQ(ending.reason(), reason);
+  }
+}
+
+TEST(EndingOfAnAttachedTarget, OtherSignalsAreNobodys) {
+  SignalledTarget target;
+  target.attached = true;
+  Ending ending(target, kGrace);
+  for (const int number : {SIGUSR1, SIGUSR2, SIGWINCH}) ending.forward(number, 0);
+  EXPECT_FALSE(ending.detached());
+  EXPECT_THAT(target.sent, IsEmpty());
+}
+
+TEST_F(EndingTest, AStartedTargetIsNeverDetached) {
+  ending_.forward(SIGINT, 0);
+  EXPECT_TRUE(ending_.begun());
+  EXPECT_FALSE(ending_.detached());
 }
 
 }  // namespace

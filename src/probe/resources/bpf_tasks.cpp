@@ -73,13 +73,14 @@ class BpfTasks final : public TaskSource {
   BpfTasks& operator=(const BpfTasks&) = delete;
 
   [[nodiscard]] const char* name() const override { return "bpf"; }
+  Status adopt(int64_t pid) override;
   void drain(TaskListener& listener) override;
   [[nodiscard]] int64_t seen() const override { return seen_; }
   [[nodiscard]] int64_t dropped() const override;
   [[nodiscard]] int64_t buffer_bytes() const override;
 
  private:
-  Status load();
+  Status load(WireWhom whom);
   Status follow(int64_t root);
   Status attach();
   static int keep(void* self, void* bytes, size_t size);
@@ -104,17 +105,17 @@ class BpfTasks final : public TaskSource {
 Result<std::unique_ptr<TaskSource>> BpfTasks::make(int64_t root) {
   TRY(check_bpf());
   auto source = std::make_unique<BpfTasks>();
-  TRY(source->load());
-  TRY(source->follow(root));
+  TRY(source->load(root > 0 ? kWireMarked : root == kEverybody ? kWireEverybody : kWireAdopted));
+  if (root > 0) TRY(source->follow(root));
   TRY(source->attach());
   return std::unique_ptr<TaskSource>(std::move(source));
 }
 
-Status BpfTasks::load() {
+Status BpfTasks::load(WireWhom whom) {
   cpus_ = libbpf_num_possible_cpus();
   if (cpus_ < 0) return bpf_error("count CPUs", cpus_);
   const int failed = load_task_programs(&programs_, static_cast<uint32_t>(cpus_),
-                                        static_cast<uint32_t>(sysconf(_SC_PAGESIZE)));
+                                        static_cast<uint32_t>(sysconf(_SC_PAGESIZE)), whom);
   if (failed != 0) return bpf_error("load BPF task watcher", failed);
   ring_.reset(ring_buffer__new(programs_.events_fd, keep, this, nullptr));
   if (!ring_) return bpf_error("map BPF ring", errno);
@@ -128,6 +129,14 @@ Status BpfTasks::follow(int64_t root) {
   const WireFollowed unmarked{};
   const int failed = bpf_map_update_elem(programs_.followed_fd, &key, &unmarked, BPF_ANY);
   if (failed != 0) return bpf_error("mark process " + std::to_string(root), failed);
+  return {};
+}
+
+Status BpfTasks::adopt(int64_t pid) {
+  const auto key = static_cast<int32_t>(pid);
+  const uint8_t present = 1;
+  const int failed = bpf_map_update_elem(programs_.adopted_fd, &key, &present, BPF_ANY);
+  if (failed != 0) return bpf_error("follow process " + std::to_string(pid), failed);
   return {};
 }
 

@@ -5,6 +5,7 @@
 // one READ per CPU with the thread's CPU time there, up to that point: the last 0.1 ms of a task's
 // life are not in it. Executables and arguments are read from /proc when drained: gone if the
 // process is.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,6 +96,7 @@ class PerfTasks final : public TaskSource {
   static Result<std::unique_ptr<TaskSource>> make(int64_t root);
 
   [[nodiscard]] const char* name() const override { return "perf"; }
+  Status adopt(int64_t pid) override;
   void drain(TaskListener& listener) override;
   [[nodiscard]] int64_t seen() const override { return seen_; }
   [[nodiscard]] int64_t dropped() const override { return dropped_; }
@@ -106,10 +108,18 @@ class PerfTasks final : public TaskSource {
     PerfRing ring;
   };
 
+  // A clock of one task that no other has.
+  struct OwnClock {
+    Fd event;
+    int64_t before_ns = 0;  // what the task had run when it was opened
+  };
+
+  Status follow(int64_t tid);
+  [[nodiscard]] bool follows(int64_t pid, int64_t tid) const;
   void take_ring(PerfRing& ring);
   void take_record(const perf_event_header& header);
   void join_reads();
-  void take_root_clock(Note& exit);
+  void take_own_clock(Note& exit);
   [[nodiscard]] bool must_wait(const Note& note, int64_t until_ns) const;
   void deliver(const Note& note, TaskListener& listener);
   void deliver_fork(const Note& note, TaskEvent event, TaskListener& listener);
@@ -117,32 +127,89 @@ class PerfTasks final : public TaskSource {
   void deliver_exit(const Note& note, TaskEvent event, TaskListener& listener);
   void emit(const TaskEvent& event, TaskListener& listener);
 
-  int64_t root_ = 0;
-  Fd own_clock_;  // until the root has exited
-  std::vector<Source> sources_;
-  std::vector<Note> notes_;  // not yet delivered
+  std::unordered_map<int64_t, OwnClock> own_clocks_;  // by tid: of tasks that were not inherited
+  std::vector<int> cpus_;
+  std::vector<Source> sources_;  // by CPU
+  std::vector<Fd> redirected_;   // events that write into the rings of those
+  std::vector<Note> notes_;      // not yet delivered
   std::unordered_map<int64_t, Process> live_;
   int64_t seen_ = 0;
   int64_t dropped_ = 0;
 };
 
 Result<std::unique_ptr<TaskSource>> PerfTasks::make(int64_t root) {
+  if (root == kEverybody) {
+    return Error{Code::kUnsupported, "an event in every thread of the host would cost too much"};
+  }
   auto tasks = std::make_unique<PerfTasks>();
-  tasks->root_ = root;
-  // An event of the root alone, for its own CPU time. It has a second effect that matters more: the
+  TRY_ASSIGN(tasks->cpus_, online_cpus());
+  if (root != kNobody) {
+    TRY(tasks->follow(root));
+    tasks->live_[root] = Process{read_proc_name(proc_folder(root)).value_or(""), {root}};
+  }
+  return std::unique_ptr<TaskSource>(std::move(tasks));
+}
+
+// The events of the first task own the rings, those of others write into them.
+Status PerfTasks::follow(int64_t tid) {
+  const auto pid = static_cast<pid_t>(tid);
+  // An event of the task alone, for its own CPU time. It has a second effect that matters more: the
   // kernel may swap equal sets of events between a parent and a child at a switch, and whoever
-  // exits with the root's set has no READ. With this event the sets are never equal.
+  // exits with the parent's set has no READ. With this event the sets are never equal.
   perf_event_attr own = task_clock_attr();
   own.inherit = own.inherit_stat = own.task = own.comm = own.comm_exec = 0;
-  TRY_ASSIGN(tasks->own_clock_, open_perf_event(own, static_cast<pid_t>(root), -1));
-  TRY_ASSIGN(const std::vector<int> cpus, online_cpus());
-  for (const int cpu : cpus) {
-    TRY_ASSIGN(Fd event, open_perf_event(task_clock_attr(), static_cast<pid_t>(root), cpu));
-    TRY_ASSIGN(PerfRing ring, PerfRing::map(event.get(), kRingBytes, kLeastRingBytes));
-    tasks->sources_.push_back({std::move(event), std::move(ring)});
+  TRY_ASSIGN(Fd clock, open_perf_event(own, pid, -1));
+  const auto before = read_proc_schedstat(proc_folder(tid));
+  own_clocks_[tid] = {std::move(clock), before.ok() ? before.value().run_ns : 0};
+  const bool first = sources_.empty();
+  for (size_t i = 0; i < cpus_.size(); ++i) {
+    TRY_ASSIGN(Fd event, open_perf_event(task_clock_attr(), pid, cpus_[i]));
+    if (first) {
+      TRY_ASSIGN(PerfRing ring, PerfRing::map(event.get(), kRingBytes, kLeastRingBytes));
+      sources_.push_back({std::move(event), std::move(ring)});
+      continue;
+    }
+    if (ioctl(event.get(), PERF_EVENT_IOC_SET_OUTPUT, sources_[i].event.get()) != 0)
+      return errno_error("share a perf ring");
+    redirected_.push_back(std::move(event));
   }
-  tasks->live_[root] = Process{read_proc_name(proc_folder(root)).value_or(""), {root}};
-  return std::unique_ptr<TaskSource>(std::move(tasks));
+  return {};
+}
+
+// Also by inheritance, which a fork not yet delivered tells.
+bool PerfTasks::follows(int64_t pid, int64_t tid) const {
+  const auto process = live_.find(pid);
+  const auto is_it = [tid](const auto& note) {
+    return note.type == PERF_RECORD_FORK && note.tid == tid;
+  };
+  return (process != live_.end() &&
+          std::find(process->second.threads.begin(), process->second.threads.end(), tid) !=
+              process->second.threads.end()) ||
+         std::any_of(notes_.begin(), notes_.end(), is_it);
+}
+
+// Threads may be started meanwhile, by ones that are followed already or by ones that are not yet:
+// until nobody new is found.
+Status PerfTasks::adopt(int64_t pid) {
+  for (bool found = true; found;) {
+    found = false;
+    for (Source& source : sources_) take_ring(source.ring);
+    for (const int64_t tid : list_ids(proc_folder(pid) + "/task").value_or({})) {
+      if (follows(pid, tid)) continue;
+      const bool first = sources_.empty();
+      if (const Status followed = follow(tid); !followed.ok()) {
+        own_clocks_.erase(tid);
+        if (first) sources_.clear();
+        if (access(proc_folder(pid, tid).c_str(), F_OK) != 0) continue;  // it has ended
+        return followed;
+      }
+      Process& process = live_[pid];
+      process.name = read_proc_name(proc_folder(pid)).value_or("");
+      process.threads.push_back(tid);
+      found = true;
+    }
+  }
+  return {};
 }
 
 void PerfTasks::take_record(const perf_event_header& header) {
@@ -197,7 +264,7 @@ void PerfTasks::join_reads() {
   for (Note& note : notes_) {
     if (note.type == PERF_RECORD_EXIT) {
       exits[note.tid] = &note;
-      if (note.tid == root_ && own_clock_.valid()) take_root_clock(note);
+      take_own_clock(note);
       for (auto [read, end] = early.equal_range(note.tid); read != end; ++read)
         join(note, *read->second);
       early.erase(note.tid);
@@ -215,14 +282,16 @@ void PerfTasks::join_reads() {
   });
 }
 
-// The events opened here die with the first task and give no READ.
-void PerfTasks::take_root_clock(Note& exit) {
+// The events opened here die with their task and give no READ.
+void PerfTasks::take_own_clock(Note& exit) {
+  const auto clock = own_clocks_.find(exit.tid);
+  if (clock == own_clocks_.end()) return;
   uint64_t value = 0;
-  if (read(own_clock_.get(), &value, sizeof(value)) == sizeof(value)) {
-    exit.value = static_cast<int64_t>(value);
+  if (read(clock->second.event.get(), &value, sizeof(value)) == sizeof(value)) {
+    exit.value = static_cast<int64_t>(value) + clock->second.before_ns;
     exit.reads = sources_.size();
   }
-  own_clock_.reset();  // after an exec, another task may have the root's id
+  own_clocks_.erase(clock);  // after an exec, another task may have its id
 }
 
 // What lies beyond `until_ns` may have something earlier still to come on a ring already read.

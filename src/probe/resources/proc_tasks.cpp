@@ -4,6 +4,8 @@
 // launcher's wait has the totals. So is a child whose parent ended before the child was seen. An
 // exec is seen if the program's path or arguments change. The figures of an exit are the last ones
 // seen; those of a zombie are final.
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -48,6 +50,7 @@ class ProcTasks final : public TaskSource {
   static Result<std::unique_ptr<TaskSource>> make(int64_t root);
 
   [[nodiscard]] const char* name() const override { return "proc"; }
+  Status adopt(int64_t pid) override;
   void drain(TaskListener& listener) override;
   [[nodiscard]] int64_t seen() const override { return seen_; }
   [[nodiscard]] int64_t dropped() const override { return 0; }
@@ -80,17 +83,32 @@ class ProcTasks final : public TaskSource {
 };
 
 Result<std::unique_ptr<TaskSource>> ProcTasks::make(int64_t root) {
-  const std::string folder = proc_folder(root);
-  TRY_ASSIGN(const ProcStat stat, read_proc_stat(folder));
   auto tasks = std::make_unique<ProcTasks>();
-  const auto children = read_proc_children(proc_folder(root, root));
+  const auto children = read_proc_children(proc_folder(getpid(), getpid()));
   tasks->has_child_lists_ = children.ok() || children.error().code != Code::kUnsupported;
-  tasks->tasks_[root] = Task{root, stat.start_ticks, stat.name, stat.name, {}, 0, false};
-  Process& process = tasks->processes_[root];
-  process.exe = read_proc_exe(folder).value_or("");
-  process.args = read_proc_args(folder).value_or("");
-  process.live_threads = 1;
+  if (root > 0) {
+    if (const auto stat = read_proc_stat(proc_folder(root)); !stat.ok()) return stat.error();
+    TRY(tasks->adopt(root));
+  }
   return std::unique_ptr<TaskSource>(std::move(tasks));
+}
+
+Status ProcTasks::adopt(int64_t pid) {
+  if (processes_.contains(pid)) return {};
+  Process process;
+  for (const int64_t tid : list_ids(proc_folder(pid) + "/task").value_or({})) {
+    const auto stat = read_proc_stat(proc_folder(pid, tid));
+    if (!stat.ok() || is_over(stat.value().state)) continue;
+    const ProcStat& now = stat.value();
+    tasks_[tid] = Task{pid, now.start_ticks, now.name, now.name, {}, round_, false};
+    ++process.live_threads;
+  }
+  if (process.live_threads == 0) return {};
+  process.exe = read_proc_exe(proc_folder(pid)).value_or("");
+  process.args = read_proc_args(proc_folder(pid)).value_or("");
+  process.round = round_;
+  processes_[pid] = process;
+  return {};
 }
 
 void ProcTasks::drain(TaskListener& listener) {
@@ -119,7 +137,7 @@ void ProcTasks::drain(TaskListener& listener) {
 void ProcTasks::visit_process(int64_t pid, int64_t ppid) {
   const auto known = processes_.find(pid);
   const bool is_new = known == processes_.end();
-  if (!is_new && known->second.round == round_) return;
+  if (pid == getpid() || (!is_new && known->second.round == round_)) return;
   const auto threads = list_ids(proc_folder(pid) + "/task");
   if (!threads.ok()) return;  // gone: the sweep tells
   processes_[pid].round = round_;

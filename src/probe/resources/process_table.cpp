@@ -40,6 +40,13 @@ void split_cpu(const TaskUsage& told, const TaskUsage& look, Process& row) {
   row.system_ns = *told.cpu_ns - *row.user_ns;
 }
 
+void set_exit(Process& row, int wait_status) {
+  if (WIFEXITED(wait_status)) row.exit_status = WEXITSTATUS(wait_status);
+  if (WIFSIGNALED(wait_status)) row.exit_signal = WTERMSIG(wait_status);
+}
+
+}  // namespace
+
 std::string quoted_arguments(std::string_view separated_by_nul) {
   std::vector<std::string> words;
   while (!separated_by_nul.empty()) {
@@ -50,13 +57,6 @@ std::string quoted_arguments(std::string_view separated_by_nul) {
   }
   return shell_quote(words);
 }
-
-void set_exit(Process& row, int wait_status) {
-  if (WIFEXITED(wait_status)) row.exit_status = WEXITSTATUS(wait_status);
-  if (WIFSIGNALED(wait_status)) row.exit_signal = WTERMSIG(wait_status);
-}
-
-}  // namespace
 
 void add_usage(TaskUsage& sum, const TaskUsage& more) {
   add_to(sum.user_ns, more.user_ns);
@@ -74,10 +74,10 @@ void add_usage(TaskUsage& sum, const TaskUsage& more) {
   add_to(sum.involuntary_switches, more.involuntary_switches);
 }
 
-ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns)
+ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, Maybe start_ns)
     : out_(out), root_pid_(root_pid) {
   out_.keep_ids([this](const Dictionary& from, Interner& to) { carry_over_ids(from, to); });
-  add(root_pid, std::nullopt, start_ns, StringId::kNone);
+  if (start_ns) add(root_pid, std::nullopt, *start_ns, StringId::kNone);
 }
 
 void ProcessTable::carry_over_ids(const Dictionary& from, Interner& to) {
@@ -145,6 +145,11 @@ void ProcessTable::on_fork(const TaskEvent& event) {
     }
     return;
   }
+  // Adopted after its fork was told to the source, and so known already.
+  if (const Entry* known = find(event.pid);
+      known != nullptr && known->adopted && event.time_ns <= known->adopted->time_ns) {
+    return;
+  }
   if (Entry* parent = find(event.ppid); parent != nullptr) {
     parent->has_children = true;
     if (name == StringId::kNone) name = parent->row.name;
@@ -179,12 +184,13 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
   Thread row = thread->second;
   row.end_ns = event.time_ns;
   if (event.usage != nullptr) {
-    row.user_ns = event.usage->user_ns;
-    row.system_ns = event.usage->system_ns;
-    row.cpu_ns = event.usage->cpu_ns;
+    const TaskUsage used = period_usage(entry, event.tid, *event.usage);
+    row.user_ns = used.user_ns;
+    row.system_ns = used.system_ns;
+    row.cpu_ns = used.cpu_ns;
     if (!row.cpu_ns && row.user_ns) row.cpu_ns = *row.user_ns + row.system_ns.value_or(0);
-    add_usage(entry.ended, *event.usage);
-    entry.told_at_exit = entry.told_at_exit || event.usage->written_chars.has_value();
+    add_usage(entry.ended, used);
+    entry.told_at_exit = entry.told_at_exit || used.written_chars.has_value();
   }
   changed_threads_.push_back(row);
   entry.live_threads.erase(thread);
@@ -220,6 +226,7 @@ void ProcessTable::polled(int64_t pid, const TaskUsage& look, bool journal) {
   const TaskUsage before = entry->last_look;
   entry->last_look = look;
   raise_to(entry->last_look.peak_rss_bytes, before.peak_rss_bytes);
+  if (entry->adopted) raise_to(entry->adopted->seen_rss_bytes, look.rss_bytes);
   if (!look.wait_ns) entry->last_look.wait_ns = before.wait_ns;
   if (!look.voluntary_switches) entry->last_look.voluntary_switches = before.voluntary_switches;
   if (!look.involuntary_switches)
@@ -261,24 +268,23 @@ void ProcessTable::departed(const Departure& departure) {
 void ProcessTable::fill(Entry& entry) {
   Process& row = entry.row;
   const TaskUsage none;
-  const TaskUsage& told = entry.alive ? none : entry.ended;
-  const TaskUsage& look = entry.last_look;
+  const bool final = !entry.alive || entry.settled;
+  const TaskUsage& told = final ? entry.ended : none;
+  const TaskUsage look = period_look(entry);
   split_cpu(told, look, row);
   row.wait_ns = first_of(told.wait_ns, look.wait_ns);
-  row.peak_rss_bytes = first_of(told.peak_rss_bytes, look.peak_rss_bytes);
+  row.peak_rss_bytes = period_peak(entry, told);
   row.minor_faults = first_of(told.minor_faults, look.minor_faults);
   row.major_faults = first_of(told.major_faults, look.major_faults);
   // The I/O of a look includes children that were waited for: of a parent it says nothing.
-  const TaskUsage& io = entry.told_at_exit && !entry.alive ? told
-                        : entry.has_children               ? none
-                                                           : look;
+  const TaskUsage& io = entry.told_at_exit && final ? told : entry.has_children ? none : look;
   row.read_chars = io.read_chars;
   row.written_chars = io.written_chars;
   row.disk_read_bytes = io.disk_read_bytes;
   row.disk_written_bytes = io.disk_written_bytes;
   row.voluntary_switches = first_of(told.voluntary_switches, look.voluntary_switches);
   row.involuntary_switches = first_of(told.involuntary_switches, look.involuntary_switches);
-  if (entry.told_at_exit) {
+  if (entry.told_at_exit && !entry.alive) {
     row.accounting = out_.string("exit");
   } else if (row.accounting == StringId::kNone) {
     row.accounting = out_.string("polled");

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "launch/launcher.h"
+#include "probe/resources/running.h"
 #include "probe/resources/task_source.h"
 #include "record/records.h"
 #include "sink/record_stream.h"
@@ -20,9 +22,23 @@ namespace fathom {
 // Adds what is present in `more`; what is absent on both sides stays absent. Peaks take the larger.
 void add_usage(TaskUsage& sum, const TaskUsage& more);
 
+// Words with NULs between as a shell would take them.
+std::string quoted_arguments(std::string_view separated_by_nul);
+
 class ProcessTable final : public TaskListener {
  public:
-  ProcessTable(RecordStream& out, int64_t root_pid, int64_t start_ns);
+  // Without a start the table is empty, and adopt() says who is there.
+  ProcessTable(RecordStream& out, int64_t root_pid, Maybe start_ns);
+
+  // A process that ran before. Its figures are from now on; those of one that started after
+  // `attach_ns` are all of them.
+  void adopt(const RunningProcess& process, int64_t attach_ns);
+  // The exact figures of a live process, for the last time: what its threads that ended told, and
+  // what those that live have used. Only where all exits are told.
+  void settle(const RunningProcess& process);
+  [[nodiscard]] bool knows(int64_t pid) const { return entries_.contains(pid); }
+  // How the root ended, into the run's row.
+  void tell_end(Run& run) const;
 
   void on_task(const TaskEvent& event) override;
   // The latest look at a live process as a whole. Its I/O includes the children it has waited for.
@@ -46,12 +62,21 @@ class ProcessTable final : public TaskListener {
   [[nodiscard]] bool exact() const { return exact_; }
 
  private:
+  // What a process had used when it was adopted.
+  struct Adopted {
+    int64_t time_ns = 0;
+    std::optional<TaskUsage> look;  // absent: it started after we attached
+    std::map<int64_t, TaskUsage> threads;
+    Maybe seen_rss_bytes;  // the largest that a look saw
+  };
   struct Entry {
     Process row;
     std::map<int64_t, Thread> live_threads;
     TaskUsage ended;  // sum of the threads that have ended
     TaskUsage last_look;
     bool told_at_exit = false;  // `ended` holds memory and I/O, not CPU time alone
+    bool settled = false;       // alive, and `ended` is all it has used
+    std::unique_ptr<Adopted> adopted;
     bool alive = true;
     bool has_children = false;
     bool changed = false;
@@ -71,6 +96,9 @@ class ProcessTable final : public TaskListener {
   Entry& add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name);
   void add_thread(Entry& entry, int64_t tid, int64_t time_ns, StringId name);
   void fill(Entry& entry);
+  static TaskUsage period_look(const Entry& entry);
+  static Maybe period_peak(const Entry& entry, const TaskUsage& told);
+  static TaskUsage period_usage(const Entry& entry, int64_t tid, const TaskUsage& used);
   void carry_over_ids(const Dictionary& from, Interner& to);
 
   RecordStream& out_;

@@ -8,11 +8,13 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/proc_system.h"
 #include "base/text.h"
 #include "probe/resources/cgroup_reader.h"
 #include "probe/resources/gauge_writer.h"
 #include "probe/resources/host_reader.h"
 #include "probe/resources/process_table.h"
+#include "probe/resources/running.h"
 #include "probe/resources/task_source.h"
 #include "probe/resources/tree_poll.h"
 
@@ -29,11 +31,18 @@ class ResourcesProbe final : public Probe {
   Status start(const Target& target, RecordStream& out) override {
     target_ = &target;
     out_ = &out;
+    scope_ = target.scope();
+    attach_ns_ = monotonic_ns();
     TRY(watch_tree());
-    const bool told_at_exit = std::string_view(source_->name()) == "bpf";
-    poll_ = std::make_unique<TreePoll>(!told_at_exit);
+    told_at_exit_ = std::string_view(source_->name()) == "bpf";
+    poll_ = std::make_unique<TreePoll>(
+        TreePollWants{!told_at_exit_, scope_.kind != Scope::Kind::kSystem, !scope_.attached});
     if (target.cgroup() != nullptr) cgroup_reader_.emplace(*target.cgroup());
-    table_ = std::make_unique<ProcessTable>(out, target.pid(), monotonic_ns());
+    table_ = std::make_unique<ProcessTable>(out, target.pid(),
+                                            scope_.attached ? std::nullopt : Maybe(monotonic_ns()));
+    if (scope_.attached) take_in();
+    if (cgroup_reader_) cgroup_before_ = cgroup_reader_->read();
+    if (const auto host = read_system_stat(); host.ok()) host_before_ = host.value();
     const int64_t now_ns = monotonic_ns();
     look(now_ns, true);
     next_look_ns_ = now_ns + settings_.interval_ns;
@@ -43,7 +52,12 @@ class ResourcesProbe final : public Probe {
 
   void tick(int64_t now_ns) override {
     // The session may tick more often than looks are wanted, and a look may have been too costly.
-    if (now_ns + settings_.interval_ns / 4 < next_look_ns_) return source_->drain(*table_);
+    if (now_ns + settings_.interval_ns / 4 < next_look_ns_) {
+      // Looking at every process of the host is what was too costly.
+      const bool looks = scope_.kind == Scope::Kind::kSystem && !told_at_exit_;
+      if (!looks) source_->drain(*table_);
+      return;
+    }
     const int64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const bool slow = now_ns >= next_slow_ns_;
     if (slow) next_slow_ns_ = now_ns + kSlowEvery;
@@ -63,14 +77,24 @@ class ResourcesProbe final : public Probe {
   void finish(int64_t now_ns) override {
     look(now_ns, true);
     source_->drain(*table_);  // a source may hold an exit back for one drain
+    if (scope_.attached && told_at_exit_) {
+      for (const int64_t pid : table_->live()) {
+        if (const auto running = read_running(pid)) table_->settle(*running);
+      }
+    }
+    if (const auto host = read_system_stat(); host.ok()) host_ = host.value();
     table_->write_changes();
   }
 
   [[nodiscard]] ProbeReport report() const override {
     ProbeReport report;
-    report.rung = std::string("tree: ") + source_->name() +
-                  ", cgroup: " + (target_->cgroup() != nullptr ? "own" : "none") + ", host: proc";
+    report.rung = std::string("tree: ") + source_->name() + ", cgroup: " +
+                  (target_->cgroup() == nullptr ? "none"
+                   : scope_.attached            ? "attached"
+                                                : "own") +
+                  ", host: proc";
     report.settings = "interval " + format_duration_ns(settings_.interval_ns);
+    if (scope_.attached) report.settings += ", figures since it was attached to";
     if (left_out_ > 0) {
       report.settings += fmt::format(", {} of {} looks left out to take less than a {}th of a core",
                                      left_out_, left_out_ + looks_, kCostFactor);
@@ -82,6 +106,10 @@ class ResourcesProbe final : public Probe {
       report.why += (why_.empty() ? "" : "; ") + format_count(report.dropped) +
                     " events of the tree were lost: its buffer was full";
     }
+    if (hidden_ > 0) {
+      report.why += (report.why.empty() ? "" : "; ") + format_count(hidden_) +
+                    " processes are other users', whose I/O only root may read: there is no sum";
+    }
     if (left_out_ * 10 > looks_) {
       report.why += (report.why.empty() ? "" : "; ") + format_count(left_out_) +
                     " looks were left out to stay below 2 % of a core";
@@ -91,6 +119,7 @@ class ResourcesProbe final : public Probe {
   }
 
   void total(Run& run) const override;
+  void total_cpu(Run& run, const TaskUsage& told, bool exact) const;
 
   void live(LiveFigures& figures) const override {
     figures.cpu_cores = cpu_cores_;
@@ -116,8 +145,13 @@ class ResourcesProbe final : public Probe {
                 "children that live shorter than a look are not listed"},
         RungTry{"proc", watch_tasks_by_proc, ""},
     };
+    int64_t root = target_->pid();
+    if (scope_.attached) root = scope_.kind == Scope::Kind::kSystem ? kEverybody : kNobody;
     for (const RungTry& rung : kLadder) {
-      auto source = rung.watch(target_->pid());
+      auto source = rung.watch(root);
+      if (source.ok() && root == kNobody) {
+        if (auto adopted = adopt_all(*source.value()); !adopted.ok()) source = adopted.error();
+      }
       if (source.ok()) {
         source_ = std::move(source).value();
         return {};
@@ -128,9 +162,40 @@ class ResourcesProbe final : public Probe {
     return Error{Code::kUnsupported, "the process tree cannot be watched: " + why_};
   }
 
+  Status adopt_all(TaskSource& source) const {
+    for (const int64_t pid : processes_in(*target_)) TRY(source.adopt(pid));
+    return {};
+  }
+
+  // Whoever belongs to the target and is not known yet, until nobody new is found: from then on the
+  // source tells of those they start.
+  void take_in() {
+    for (bool found = true; found;) {
+      found = false;
+      for (const int64_t pid : processes_in(*target_)) {
+        if (table_->knows(pid)) continue;
+        (void)source_->adopt(pid);
+        const auto running = read_running(pid);
+        if (!running) continue;
+        if (!running->used.read_chars) ++hidden_;
+        if (running->start_ns < attach_ns_) poll_->adopt(pid);
+        table_->adopt(*running, attach_ns_);
+        found = true;
+      }
+    }
+  }
+
+  // A cgroup takes in processes that nobody in it started; so does the host, as far as a source by
+  // looks can tell.
+  [[nodiscard]] bool may_be_joined() const {
+    return scope_.kind == Scope::Kind::kCgroup ||
+           (scope_.kind == Scope::Kind::kSystem && !told_at_exit_);
+  }
+
   void look(int64_t now_ns, bool slow) {
     ++looks_;
     source_->drain(*table_);
+    if (slow && may_be_joined()) take_in();
     const TreeFigures before = poll_->figures();
     const TreeFigures& tree = poll_->look(*table_, slow);
     table_->write_changes();
@@ -174,8 +239,12 @@ class ResourcesProbe final : public Probe {
     gauges.put("disk_written_total", "bytes", tree.disk_written_bytes);
   }
 
+  // A cgroup that is attached to may be gone: what was read last stays.
   void write_cgroup(int64_t now_ns) {
-    cgroup_ = cgroup_reader_->read();
+    const CgroupFigures now = cgroup_reader_->read();
+    cgroup_gone_ = scope_.attached && !now.user_ns;
+    if (cgroup_gone_) return;
+    cgroup_ = now;
     GaugeWriter gauges(*out_, "cgroup", now_ns);
     gauges.put("cpu_user_total", "ns", cgroup_.user_ns);
     gauges.put("cpu_system_total", "ns", cgroup_.system_ns);
@@ -199,8 +268,12 @@ class ResourcesProbe final : public Probe {
   std::unique_ptr<TreePoll> poll_;
   std::optional<CgroupReader> cgroup_reader_;
   HostReader host_reader_;
-  CgroupFigures cgroup_;
+  Scope scope_;
+  CgroupFigures cgroup_before_, cgroup_;
+  std::optional<SystemStat> host_before_, host_;
+  bool told_at_exit_ = false, cgroup_gone_ = false;
   std::string why_;
+  int64_t attach_ns_ = 0, hidden_ = 0;
   int64_t looks_ = 0, left_out_ = 0, next_slow_ns_ = 0, next_look_ns_ = 0, last_look_ns_ = 0,
           peak_rss_bytes_ = 0;
   double cpu_cores_ = -1, read_per_s_ = -1, written_per_s_ = -1;
@@ -212,10 +285,11 @@ class ResourcesProbe final : public Probe {
 void ResourcesProbe::total(Run& run) const {
   const TaskUsage told = table_->sum();
   const TreeFigures& tree = poll_->figures();
-  run.user_ns = cgroup_.user_ns ? cgroup_.user_ns : Maybe(tree.user_ns);
-  run.system_ns = cgroup_.system_ns ? cgroup_.system_ns : Maybe(tree.system_ns);
-  run.cgroup_peak_bytes = cgroup_.peak_memory_bytes;
   const bool exact = table_->exact() && source_->dropped() == 0;
+  total_cpu(run, told, exact);
+  // Of a cgroup that was there before, the peak is the recording's if it rose.
+  if (!scope_.attached || cgroup_.peak_memory_bytes > cgroup_before_.peak_memory_bytes)
+    run.cgroup_peak_bytes = cgroup_.peak_memory_bytes;
   if (exact) run.wait_ns = told.wait_ns;
   run.peak_rss_bytes =
       exact ? told.peak_rss_bytes : std::max(told.peak_rss_bytes, tree.largest_rss_bytes);
@@ -225,11 +299,40 @@ void ResourcesProbe::total(Run& run) const {
   run.written_chars = exact ? told.written_chars : tree.written_chars;
   run.disk_read_bytes = exact ? told.disk_read_bytes : tree.disk_read_bytes;
   run.disk_written_bytes = exact ? told.disk_written_bytes : tree.disk_written_bytes;
-  run.voluntary_switches = exact ? told.voluntary_switches : Maybe(tree.voluntary_switches);
-  run.involuntary_switches = exact ? told.involuntary_switches : Maybe(tree.involuntary_switches);
+  if (hidden_ > 0) {  // a part would pass for the whole
+    run.read_chars = run.written_chars = std::nullopt;
+    run.disk_read_bytes = run.disk_written_bytes = std::nullopt;
+  }
   run.processes = table_->process_count();
   run.threads = table_->thread_count();
+  if (exact) {
+    run.voluntary_switches = told.voluntary_switches;
+    run.involuntary_switches = told.involuntary_switches;
+  }
+  if (scope_.attached) return table_->tell_end(run);
+  run.voluntary_switches = exact ? told.voluntary_switches : Maybe(tree.voluntary_switches);
+  run.involuntary_switches = exact ? told.involuntary_switches : Maybe(tree.involuntary_switches);
   if (source_->dropped() == 0) run.left_running = table_->live_count();
+}
+
+void ResourcesProbe::total_cpu(Run& run, const TaskUsage& told, bool exact) const {
+  const TreeFigures& tree = poll_->figures();
+  run.user_ns = exact && scope_.attached ? told.user_ns : Maybe(tree.user_ns);
+  run.system_ns = exact && scope_.attached ? told.system_ns : Maybe(tree.system_ns);
+  const auto user = [](const SystemStat& host) { return host.user_ns + host.nice_ns; };
+  const auto kernel = [](const SystemStat& host) {
+    return host.system_ns + host.irq_ns + host.softirq_ns;
+  };
+  if (scope_.kind == Scope::Kind::kSystem && host_before_ && host_) {
+    run.user_ns = user(*host_) - user(*host_before_);
+    run.system_ns = kernel(*host_) - kernel(*host_before_);
+  } else if (scope_.attached && !cgroup_gone_ && cgroup_.user_ns && cgroup_before_.user_ns) {
+    run.user_ns = *cgroup_.user_ns - *cgroup_before_.user_ns;
+    run.system_ns = cgroup_.system_ns.value_or(0) - cgroup_before_.system_ns.value_or(0);
+  } else if (!scope_.attached) {
+    if (cgroup_.user_ns) run.user_ns = cgroup_.user_ns;
+    if (cgroup_.system_ns) run.system_ns = cgroup_.system_ns;
+  }
 }
 
 }  // namespace

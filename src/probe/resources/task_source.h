@@ -30,6 +30,7 @@ struct TaskUsage {
   Maybe disk_cancelled_bytes;  // written to the page cache and thrown away before they reached the
                                // disk
   Maybe voluntary_switches, involuntary_switches;
+  Maybe rss_bytes;  // at a look
 };
 
 struct TaskEvent {
@@ -58,6 +59,10 @@ class TaskSource {
   virtual ~TaskSource() = default;
   [[nodiscard]] virtual const char* name() const = 0;
 
+  // Follows a process that runs already, with its threads and whoever they start from now on. The
+  // listener is told of what it does, not of it. An id that is gone is no error.
+  virtual Status adopt(int64_t pid) = 0;
+
   // Delivers what has happened since the last call, in order of time as far as the mechanism can
   // tell.
   virtual void drain(TaskListener& listener) = 0;
@@ -66,6 +71,10 @@ class TaskSource {
   [[nodiscard]] virtual int64_t dropped() const = 0;       // events known to be lost
   [[nodiscard]] virtual int64_t buffer_bytes() const = 0;  // rings and maps held in the kernel
 };
+
+// For `root`, beside the pid of a process: nobody until adopt() says whom; or all that runs on the
+// host, which is adopt() for everybody.
+constexpr int64_t kNobody = 0, kEverybody = -1;
 
 // Each watches the tree below `root` (itself included), which has not yet run its first instruction
 // of the target program: it waits before exec. All its threads and descendants are followed from

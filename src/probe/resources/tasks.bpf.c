@@ -26,6 +26,7 @@ enum {
   kAnonPages = 1,
   kShmemPages = 3,
   kMostCpus = 1024,
+  kKernelThread = 0x200000,
 };
 
 struct {
@@ -34,6 +35,15 @@ struct {
   __type(key, int);
   __type(value, struct WireFollowed);
 } followed SEC(".maps");
+
+/* Processes that ran before, by pid: all their threads are followed, listed or not. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, kWireMostAdopted);
+  __type(key, int32_t);
+  __type(value, uint8_t);
+} adopted SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -50,11 +60,22 @@ struct {
 struct WireTaskCounts counts;
 const volatile uint32_t cpu_count = 1;
 const volatile uint32_t page_bytes = 4096;
+const volatile uint32_t whom = kWireMarked;
 
 /* Other structs are reached through BPF_CORE_READ only: for a pointer that is followed directly the
  * verifier searches all type names of the kernel, several ms a start. */
-static __always_inline struct WireFollowed* find(struct task_struct* task) {
+static __always_inline struct WireFollowed* find_mark(struct task_struct* task) {
   return bpf_task_storage_get(&followed, task, 0, 0);
+}
+
+/* The mark of a followed task; one that is followed for its process gets its own now. */
+static __always_inline struct WireFollowed* find(struct task_struct* task) {
+  struct WireFollowed* mark = find_mark(task);
+  if (mark || whom == kWireMarked) return mark;
+  int32_t pid = task->tgid;
+  if (whom == kWireAdopted && !bpf_map_lookup_elem(&adopted, &pid)) return 0;
+  if (task->flags & kKernelThread) return 0;
+  return bpf_task_storage_get(&followed, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __always_inline void count_drop(void) { __sync_fetch_and_add(&counts.dropped, 1); }
@@ -197,6 +218,10 @@ int BPF_PROG(on_exit, struct task_struct* task) {
                         : task->exit_code;
   mark->ends_process = BPF_CORE_READ(signal, live.counter) == 0;
   if (mark->ends_process) {
+    if (whom == kWireAdopted) { /* its id may come back as a stranger's */
+      int32_t pid = task->tgid;
+      bpf_map_delete_elem(&adopted, &pid);
+    }
     /* maxrss also holds the copy of the parent this process was before its exec: only the last
      * resort. */
     struct mm_struct* mm = BPF_CORE_READ(task, mm);
@@ -238,7 +263,7 @@ static __always_inline int is_dead(struct task_struct* task) {
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, _Bool preempt, struct task_struct* before) {
   if (!is_dead(before)) return 0;
-  struct WireFollowed* mark = find(before);
+  struct WireFollowed* mark = find_mark(before);
   if (!mark || mark->exit_ns == 0) return 0;
   struct WireExit* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
   if (record) {

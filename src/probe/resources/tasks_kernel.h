@@ -56,6 +56,7 @@ struct task_io_accounting {
 
 struct task_struct {
   unsigned int __state;
+  unsigned int flags;
   struct sched_entity se;
   struct sched_info sched_info;
   struct mm_struct* mm;

@@ -28,6 +28,24 @@ void add_io(TreeFigures& sum, const ProcIo& io) {
   add_to(sum.disk_written_bytes, io.disk_written_bytes);
 }
 
+void add_sums(TreeFigures& sum, const TreeFigures& more, int sign) {
+  for (int64_t TreeFigures::*figure : {&TreeFigures::user_ns, &TreeFigures::system_ns,
+                                       &TreeFigures::minor_faults, &TreeFigures::major_faults})
+    sum.*figure += sign * more.*figure;
+  for (Maybe TreeFigures::*figure :
+       {&TreeFigures::read_chars, &TreeFigures::written_chars, &TreeFigures::disk_read_bytes,
+        &TreeFigures::disk_written_bytes}) {
+    if (more.*figure) add_to(sum.*figure, sign * *(more.*figure));
+  }
+}
+
+void add_stat(TreeFigures& sum, const ProcStat& now) {
+  sum.user_ns += now.user_ns + now.child_user_ns;
+  sum.system_ns += now.system_ns + now.child_system_ns;
+  sum.minor_faults += now.minor_faults + now.child_minor_faults;
+  sum.major_faults += now.major_faults + now.child_major_faults;
+}
+
 // Runnable but waiting for a core, over the threads that live now.
 Maybe waiting_ns(const std::string& folder) {
   const auto threads = list_ids(folder + "/task");
@@ -42,12 +60,19 @@ Maybe waiting_ns(const std::string& folder) {
 
 }  // namespace
 
+void TreePoll::adopt(int64_t pid) {
+  const std::string folder = proc_folder(pid);
+  if (const auto stat = read_proc_stat(folder); stat.ok()) add_stat(before_, stat.value());
+  if (const auto io = read_proc_io(folder); io.ok()) add_io(before_, io.value());
+}
+
 const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough) {
   TreeFigures sum = departed_;
   sum.rss_bytes = 0;
+  add_sums(sum, before_, -1);
   for (auto& [pid, seen] : seen_) seen.alive = false;
   const int64_t now_ns = monotonic_ns();
-  const bool want_pss = thorough && now_ns >= pss_not_before_ns_;
+  const bool want_pss = wants_.pss && thorough && now_ns >= pss_not_before_ns_;
   if (want_pss) sum.pss_bytes = 0;
   for (const int64_t pid : table.live()) look_at(pid, table, thorough, sum);
   if (want_pss) pss_not_before_ns_ = now_ns + (monotonic_ns() - now_ns) * kPssCostFactor;
@@ -80,25 +105,25 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
   const ProcStat& now = stat.value();
   sum.rss_bytes += now.rss_bytes;
   sum.threads += now.threads;
-  sum.user_ns += now.user_ns + now.child_user_ns;
-  sum.system_ns += now.system_ns + now.child_system_ns;
-  sum.minor_faults += now.minor_faults + now.child_minor_faults;
-  sum.major_faults += now.major_faults + now.child_major_faults;
+  seen.ppid = now.ppid;
+  seen.last = {};
+  add_stat(seen.last, now);
   TaskUsage look;
   look.user_ns = now.user_ns;
   look.system_ns = now.system_ns;
   look.minor_faults = now.minor_faults;
   look.major_faults = now.major_faults;
-  look.peak_rss_bytes = now.rss_bytes;
+  look.peak_rss_bytes = look.rss_bytes = now.rss_bytes;
   const auto io = seen.io_file.valid() ? parse_proc_io(seen.io_file.read()) : read_proc_io(folder);
   if (io.ok()) {
-    add_io(sum, io.value());
+    add_io(seen.last, io.value());
     look.read_chars = io.value().read_chars;
     look.written_chars = io.value().written_chars;
     look.disk_read_bytes = io.value().disk_read_bytes;
     look.disk_written_bytes = io.value().disk_written_bytes;
   }
-  if (thorough || want_peaks_) look_thoroughly(folder, look, sum);
+  add_sums(sum, seen.last, 1);
+  if (thorough || wants_.peaks) look_thoroughly(folder, look, sum);
   table.polled(pid, look, thorough);
 }
 
@@ -115,7 +140,14 @@ void TreePoll::look_thoroughly(const std::string& folder, TaskUsage& look, TreeF
     add_to(sum.pss_bytes, memory.value().pss_bytes);
 }
 
+// What a process has used goes to the parent that waits for it. If that is a stranger, and nobody
+// here reaps in its place, it would be lost.
 void TreePoll::forget_the_dead() {
+  for (const auto& [pid, seen] : seen_) {
+    const auto parent = seen_.find(seen.ppid);
+    const bool inherited = parent != seen_.end() && parent->second.alive;
+    if (!seen.alive && !inherited && !wants_.orphans) add_sums(departed_, seen.last, 1);
+  }
   std::erase_if(seen_, [](const auto& entry) { return !entry.second.alive; });
 }
 

@@ -28,9 +28,18 @@ struct TreeFigures {
   Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
 };
 
+struct TreePollWants {
+  bool peaks = false;   // at every look, not at thorough ones alone
+  bool pss = true;      // costs most: many pages, and all processes of a host have many
+  bool orphans = true;  // somebody here reaps them and tells; else what they used last is kept
+};
+
 class TreePoll {
  public:
-  explicit TreePoll(bool want_peaks) : want_peaks_(want_peaks) {}
+  explicit TreePoll(const TreePollWants& wants) : wants_(wants) {}
+
+  // Leaves out what this process, with the children it has waited for, has used so far.
+  void adopt(int64_t pid);
 
   // `thorough` also reads what costs more: peaks, waiting times, open files and proportional
   // memory.
@@ -42,6 +51,8 @@ class TreePoll {
   struct Seen {
     RereadFile stat_file, io_file;
     int misses = 0;  // looks in a row that found nothing
+    int64_t ppid = 0;
+    TreeFigures last;  // what it added to the tree
     bool alive = false;
   };
   Seen& seen(int64_t pid, const std::string& folder);
@@ -50,8 +61,9 @@ class TreePoll {
   void forget_the_dead();
   void raise(const TreeFigures& sum);
 
-  bool want_peaks_;
-  TreeFigures departed_;  // of processes the launcher reaped
+  TreePollWants wants_;
+  TreeFigures departed_;  // of processes the launcher reaped, or whose parent is not of the tree
+  TreeFigures before_;    // what those that were adopted had used
   TreeFigures figures_;
   std::unordered_map<int64_t, Seen> seen_;
   int64_t pss_not_before_ns_ = 0;

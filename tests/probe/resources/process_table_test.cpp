@@ -219,5 +219,127 @@ TEST_F(ProcessTableTest, ManyShortChildrenAreForgottenButCounted) {
   EXPECT_EQ(table_.live(), std::vector<int64_t>{100});
 }
 
+// A table of processes that ran before the recording, from time 1000 on.
+class AdoptingTableTest : public testing::Test {
+ protected:
+  static RunningProcess running(int64_t pid, int64_t start_ns, const TaskUsage& used) {
+    RunningProcess process;
+    process.pid = pid;
+    process.ppid = 1;
+    process.start_ns = start_ns;
+    process.name = "old";
+    process.args = std::string("old\0-x\0", 7);
+    process.threads.push_back({pid, start_ns, "old", used});
+    process.used = used;
+    return process;
+  }
+  Process row(int64_t pid) {
+    table_.write_changes();
+    out_.flush();
+    seen_ = sink_.collected();
+    Process found;
+    for (const Process& row : seen_->rows.of<Process>()) {
+      if (row.pid == pid) found = row;
+    }
+    return found;
+  }
+  void exit(int64_t pid, int64_t tid, const TaskUsage& used) {
+    TaskEvent event;
+    event.kind = Kind::kExit;
+    event.time_ns = 5000;
+    event.pid = pid;
+    event.tid = tid;
+    event.exit_code = 3 << 8;
+    event.usage = &used;
+    table_.on_task(event);
+  }
+
+  MemorySink sink_;
+  RecordStream out_{sink_};
+  ProcessTable table_{out_, 0, std::nullopt};
+  std::unique_ptr<Collected> seen_;
+};
+
+TEST_F(AdoptingTableTest, StartsEmpty) {
+  EXPECT_EQ(table_.process_count(), 0);
+  EXPECT_FALSE(table_.knows(0));
+}
+
+TEST_F(AdoptingTableTest, LeavesOutWhatWasUsedBefore) {
+  table_.adopt(running(200, 100, usage(70, 1000, 500)), 1000);
+  EXPECT_TRUE(table_.knows(200));
+  exit(200, 200, usage(75, 1023, 501));
+  const Process ended = row(200);
+  EXPECT_EQ(ended.start_ns, 100);
+  EXPECT_EQ(ended.user_ns, 5);
+  EXPECT_EQ(ended.written_chars, 23);
+  EXPECT_EQ(ended.peak_rss_bytes, 501) << "it rose meanwhile";
+  EXPECT_EQ(ended.exit_status, 3);
+  EXPECT_EQ(seen_->text(ended.name), "old");
+  EXPECT_EQ(seen_->text(ended.args), "old -x");
+  EXPECT_EQ(table_.sum().written_chars, 23);
+  EXPECT_TRUE(table_.exact());
+}
+
+TEST_F(AdoptingTableTest, APeakFromBeforeIsNotOfTheRecording) {
+  table_.adopt(running(200, 100, usage(70, 1000, 500)), 1000);
+  TaskUsage look = usage(70, 1000, 500);
+  look.rss_bytes = 90;
+  table_.polled(200, look, true);
+  look.rss_bytes = 80;
+  table_.polled(200, look, true);
+  EXPECT_EQ(row(200).peak_rss_bytes, 90);
+  exit(200, 200, usage(75, 1023, 500));
+  EXPECT_EQ(row(200).peak_rss_bytes, 90);
+}
+
+TEST_F(AdoptingTableTest, ANewcomerCountsWithAllItHasUsed) {
+  table_.adopt(running(200, 1500, usage(70, 1000, 500)), 1000);
+  exit(200, 200, usage(75, 1023, 500));
+  const Process ended = row(200);
+  EXPECT_EQ(ended.user_ns, 75);
+  EXPECT_EQ(ended.written_chars, 1023);
+  EXPECT_EQ(ended.peak_rss_bytes, 500);
+}
+
+TEST_F(AdoptingTableTest, AForkToldLateIsNoSecondProcess) {
+  table_.adopt(running(200, 1500, usage(0, 0, 1)), 1000);
+  TaskEvent fork;
+  fork.kind = Kind::kFork;
+  fork.time_ns = 1500;
+  fork.pid = fork.tid = 200;
+  fork.ppid = 1;
+  table_.on_task(fork);
+  EXPECT_EQ(table_.process_count(), 1);
+  fork.time_ns = INT64_MAX;  // after it was adopted: the id is used again
+  table_.on_task(fork);
+  EXPECT_EQ(table_.process_count(), 2);
+}
+
+TEST_F(AdoptingTableTest, ALiveProcessIsSettledByItsThreads) {
+  RunningProcess process = running(200, 100, usage(70, 1000, 500));
+  process.threads.push_back({201, 100, "second", usage(10, 2000, 0)});
+  table_.adopt(process, 1000);
+  exit(200, 201, usage(11, 2005, 0));
+  RunningProcess later = running(200, 100, usage(72, 1018, 500));
+  table_.settle(later);
+  const Process live = row(200);
+  EXPECT_EQ(live.user_ns, 3);
+  EXPECT_EQ(live.written_chars, 23);
+  EXPECT_FALSE(live.end_ns.has_value());
+  EXPECT_EQ(seen_->text(live.accounting), "polled");
+  EXPECT_EQ(table_.sum().written_chars, 23);
+}
+
+TEST_F(AdoptingTableTest, WhatWasNotReadBeforeIsNotKnownAfter) {
+  TaskUsage hidden = usage(70, 0, 500);
+  hidden.written_chars.reset();
+  table_.adopt(running(200, 100, hidden), 1000);
+  table_.polled(200, usage(75, 1023, 500), true);
+  const Process live = row(200);
+  EXPECT_EQ(live.user_ns, 5);
+  EXPECT_FALSE(live.written_chars.has_value());
+}
+
 }  // namespace
 }  // namespace fathom

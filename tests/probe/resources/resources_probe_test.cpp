@@ -4,11 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "base/clock.h"
 #include "base/fd.h"
+#include "launch/attach_launcher.h"
 #include "launch/process_launcher.h"
 #include "probe/resources/cgroup_reader.h"
 #include "support/memory_sink.h"
+#include "support/on_signal.h"
 #include "support/temp_folder.h"
 
 namespace fathom {
@@ -80,6 +84,68 @@ TEST(ResourcesProbe, GaugesOfTheTreeNeverFall) {
     ++looked;
   }
   EXPECT_GT(looked, 8);
+}
+
+// What on_signal does between attaching and finishing, and nothing of what it did before.
+Ended record_attached(const std::function<void(OnSignal&)>& meanwhile, bool until_over) {
+  MemorySink sink;
+  RecordStream out(sink);
+  OnSignal workload;
+  LaunchRequest request;
+  request.attach_to = std::to_string(workload.pid());
+  auto target = attach_pid(request);
+  EXPECT_TRUE(target.ok()) << target.error().message;
+  auto probe = make_resources_probe(ProbeSettings{20 * kNsPerMs});
+  EXPECT_TRUE(probe->start(*target.value(), out).ok());
+  meanwhile(workload);
+  probe->tick(monotonic_ns());
+  if (until_over) OnSignal::wait_for([&] { return target.value()->over(); });
+  probe->finish(monotonic_ns());
+  Ended result;
+  probe->total(result.run);
+  result.report = probe->report();
+  out.flush();
+  result.rows = sink.collected();
+  return result;
+}
+
+TEST(ResourcesProbe, CountsWhatALiveProcessDidSinceItWasAttachedTo) {
+  const Ended ended = record_attached([](OnSignal& workload) { workload.write(); }, false);
+  EXPECT_EQ(ended.run.written_chars, kOnSignalWrites);
+  EXPECT_EQ(ended.run.processes, 1);
+  EXPECT_EQ(ended.run.threads, 2);
+  EXPECT_FALSE(ended.run.left_running.has_value());
+  EXPECT_FALSE(ended.run.exit_status.has_value());
+  EXPECT_GE(*ended.run.user_ns + *ended.run.system_ns, 150 * kNsPerMs);
+  EXPECT_LT(*ended.run.user_ns + *ended.run.system_ns, 280 * kNsPerMs) << "with 300 from before";
+  EXPECT_LT(ended.run.peak_rss_bytes, int64_t{32} << 20) << "the peak is from before";
+  ASSERT_EQ(ended.rows->rows.of<Process>().size(), 1U);
+  const Process& row = ended.rows->rows.of<Process>()[0];
+  EXPECT_EQ(ended.rows->text(row.name), "on_signal");
+  EXPECT_EQ(row.written_chars, kOnSignalWrites);
+}
+
+TEST(ResourcesProbe, CountsChildrenOfAnAttachedProcess) {
+  const Ended ended = record_attached(
+      [](OnSignal& workload) {
+        workload.write();
+        workload.start_child();
+      },
+      false);
+  EXPECT_EQ(ended.run.written_chars, kOnSignalWrites + kOnSignalChildWrites);
+}
+
+TEST(ResourcesProbe, KnowsTheFiguresOfAnAttachedProcessThatEnds) {
+  const Ended ended = record_attached(
+      [](OnSignal& workload) {
+        workload.write();
+        workload.end();
+      },
+      true);
+  if (ended.report.rung.find("bpf") == std::string::npos)
+    GTEST_SKIP() << "what ended is known as of the last look: " << ended.report.why;
+  EXPECT_EQ(ended.run.written_chars, kOnSignalWrites);
+  EXPECT_EQ(ended.run.exit_status, 3);
 }
 
 TEST(CgroupReader, ReadsBothVersions) {
