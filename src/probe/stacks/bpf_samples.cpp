@@ -3,7 +3,6 @@
 // wire/stacks.h): as much stack as there is, up to 256 KB, into a ring per CPU that wakes nobody
 // until it is half full. Needs root, or CAP_BPF and CAP_PERFMON.
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,9 +14,8 @@
 #include "base/bpf_ring.h"
 #include "probe/stacks/event_rings.h"
 #include "probe/stacks/sample_events.h"
+#include "probe/stacks/stacks_loader.h"
 #include "wire/stacks.h"
-
-#include "stacks.skel.h"  // uses wire/stacks.h without including it
 
 namespace fathom {
 namespace {
@@ -27,13 +25,6 @@ constexpr size_t kMostRingBytes = size_t{4} << 20;
 constexpr size_t kLeastRingBytes = size_t{1} << 20;
 constexpr size_t kChangesRingBytes = size_t{256} << 10;
 constexpr size_t kLeastChangesRingBytes = size_t{16} << 10;
-
-struct SkeletonCloser {
-  void operator()(stacks_bpf* skeleton) const { stacks_bpf::destroy(skeleton); }
-};
-struct LinkCloser {
-  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
-};
 
 UnwindRegisters registers_of(const WireRegisters& from) {
   // By DWARF number.
@@ -92,6 +83,14 @@ class BpfSamples final : public SampleSource {
   static Result<std::unique_ptr<SampleSource>> make(const SampledScope& scope,
                                                     const SampleSettings& settings);
 
+  BpfSamples() = default;
+  ~BpfSamples() override {
+    links_.clear();
+    if (programs_.skeleton != nullptr) close_stack_programs(&programs_);
+  }
+  BpfSamples(const BpfSamples&) = delete;
+  BpfSamples& operator=(const BpfSamples&) = delete;
+
   [[nodiscard]] std::string name() const override {
     return fmt::format("bpf copies of the stack, by {}", scope_);
   }
@@ -104,7 +103,7 @@ class BpfSamples final : public SampleSource {
     return fds;
   }
   [[nodiscard]] int64_t dropped() const override {
-    return static_cast<int64_t>(skeleton_->bss->dropped) + changes_->lost();
+    return static_cast<int64_t>(*programs_.dropped) + changes_->lost();
   }
   [[nodiscard]] int64_t throttled() const override { return changes_->throttled(); }
   [[nodiscard]] int64_t counted() const override { return events_.counted(); }
@@ -119,14 +118,14 @@ class BpfSamples final : public SampleSource {
   Status attach();
 
   const char* scope_ = "";
-  std::unique_ptr<stacks_bpf, SkeletonCloser> skeleton_;
+  StackPrograms programs_{};
   std::unique_ptr<EventRings> changes_;
   SampleEvents events_;
   size_t ring_bytes_ = 0;
   std::vector<Fd> copy_rings_;
   std::vector<std::unique_ptr<TimedStream>> streams_;
   std::vector<TimedStream*> order_;
-  std::vector<std::unique_ptr<bpf_link, LinkCloser>> links_;
+  std::vector<Fd> links_;  // of the program to each event
 };
 
 Result<std::unique_ptr<SampleSource>> BpfSamples::make(const SampledScope& scope,
@@ -152,10 +151,7 @@ Result<std::unique_ptr<SampleSource>> BpfSamples::make(const SampledScope& scope
 }
 
 Status BpfSamples::load() {
-  skeleton_.reset(stacks_bpf::open());
-  if (!skeleton_) return bpf_error("open the BPF sampler", errno);
-  skeleton_->data->wake_bytes = ring_bytes_ / 2;
-  if (const int failed = stacks_bpf::load(skeleton_.get()); failed != 0)
+  if (const int failed = load_stack_programs(&programs_, ring_bytes_ / 2); failed != 0)
     return bpf_error("load the BPF sampler", failed);
   return {};
 }
@@ -166,7 +162,7 @@ Status BpfSamples::add_ring(int cpu) {
   if (made < 0) return bpf_error("make a ring for stack copies", made);
   Fd ring_fd(made);
   const auto key = static_cast<uint32_t>(cpu);
-  const int failed = bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &key, &made, BPF_ANY);
+  const int failed = bpf_map_update_elem(programs_.rings_fd, &key, &made, BPF_ANY);
   if (failed != 0) return bpf_error("place a ring for stack copies", failed);
   TRY_ASSIGN(BpfRing ring, BpfRing::map(ring_fd.get(), ring_bytes_));
   copy_rings_.push_back(std::move(ring_fd));
@@ -176,11 +172,8 @@ Status BpfSamples::add_ring(int cpu) {
 
 Status BpfSamples::attach() {
   for (const Fd& event : events_.fds()) {
-    // The link closes the descriptor it is given.
-    Fd own(dup(event.get()));
-    bpf_link* link = bpf_program__attach_perf_event(skeleton_->progs.on_sample, own.get());
-    if (link == nullptr) return bpf_error("attach the BPF sampler", errno);
-    (void)own.release();
+    const int link = bpf_link_create(programs_.program_fd, event.get(), BPF_PERF_EVENT, nullptr);
+    if (link < 0) return bpf_error("attach the BPF sampler", link);
     links_.emplace_back(link);
   }
   return {};

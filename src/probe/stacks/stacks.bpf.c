@@ -38,10 +38,8 @@ struct {
   __array(values, struct Ring);
 } rings SEC(".maps");
 
-uint64_t most_stack_bytes = kWireMostStackBytes;
-uint64_t wake_bytes = 1 << 20;
 uint64_t dropped = 0;
-const volatile uint32_t want_kernel = 1;
+const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
 
 static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp,
                                              uint32_t* flags) {
@@ -52,9 +50,9 @@ static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t 
     length = main_end - sp;
   else if (thread_end > sp && thread_end - sp < FARTHEST)
     length = thread_end - sp;
-  if (length > most_stack_bytes) {
+  if (length > kWireMostStackBytes) {
     *flags |= kWireTooLarge;
-    length = most_stack_bytes;
+    length = kWireMostStackBytes;
   }
   return length;
 }
@@ -98,10 +96,8 @@ static __always_inline int take(const struct Job* job, const uint32_t room) {
   sample->flags = job->flags;
   sample->stack_bytes = 0;
   sample->kernel_frames = 0;
-  if (want_kernel) {
-    const long bytes = bpf_get_stack(job->context, sample->kernel, sizeof(sample->kernel), 0);
-    if (bytes > 0) sample->kernel_frames = (uint32_t)bytes / sizeof(uint64_t);
-  }
+  const long bytes = bpf_get_stack(job->context, sample->kernel, sizeof(sample->kernel), 0);
+  if (bytes > 0) sample->kernel_frames = (uint32_t)bytes / sizeof(uint64_t);
   if (job->flags & kWireHasUser) {
     __builtin_memcpy(&sample->registers, job->registers, sizeof(sample->registers));
     copy_stack(sample, job->registers->sp, job->length, room);
