@@ -61,7 +61,7 @@ class Zipf {
 
 class Generator {
  public:
-  Generator() {
+  explicit Generator(int cores = kThreads) : sample_gap_ns_(1e9 / (999 * cores) * 3 / 4) {
     for (int i = 0; i < kThreads; ++i) threads_.push_back(names_.thread(4000 + i / 4, 4000 + i));
     for (int i = 0; i < kFunctions; ++i) {
       functions_.push_back(names_.string(fmt::format("function_{:02}", i)));
@@ -156,7 +156,7 @@ class Generator {
   Sample sample() {
     Sample sample;
     const auto thread = static_cast<size_t>(below(kThreads));
-    sample.time_ns = time_ns_ += gap(1e9 / (999 * kThreads) * 3 / 4);
+    sample.time_ns = time_ns_ += gap(sample_gap_ns_);
     sample.thread = threads_[thread];
     sample.cpu = static_cast<int64_t>((thread + static_cast<size_t>(time_ns_ >> 28)) % kThreads);
     sample.stack = stacks_[stack_(random_)];
@@ -210,6 +210,7 @@ class Generator {
   std::vector<double> medians_;
   std::vector<StackId> stacks_;
   StringId sys_{}, event_{}, on_cpu_{}, off_cpu_{}, switch_{};
+  double sample_gap_ns_;
   int64_t time_ns_ = 86'400 * kNsPerSecond;
   std::mt19937_64 random_{42};
   std::uniform_real_distribution<double> uniform_;
@@ -426,6 +427,20 @@ bool bench(int64_t count) {
   return true;
 }
 
+// A frame a second is made however few its samples are, with all their names: fewer cost more each.
+bool bench_fewer_samples(int64_t count) {
+  bool good = true;
+  for (const int cores : {8, 4, 1}) {
+    Generator generator(cores);
+    OurCost ours;
+    good = good && batches<Sample>(generator, count / 10, [&](Rows& rows) {
+             return ours.add<Sample>(generator.dictionary(), rows);
+           });
+    ours.cost().print(fmt::format("  the same of {} core{}", cores, cores == 1 ? "" : "s"));
+  }
+  return good;
+}
+
 template <>
 bool bench<Span>(int64_t count) {
   Generator generator;
@@ -465,7 +480,7 @@ int main_of(int argc, char** argv) {
   const int64_t count = millions * 1'000'000;
   bool good = true;
   if (wanted("spans")) good = bench<Span>(count) && good;
-  if (wanted("samples")) good = bench<Sample>(count) && good;
+  if (wanted("samples")) good = bench<Sample>(count) && bench_fewer_samples(count) && good;
   if (wanted("counters")) good = bench<Counter>(count) && good;
   fmt::print("again with: build/release/bench/codec_bench {}\n", millions);
   if (!good) fmt::print(stderr, "a frame did not come back as it went\n");

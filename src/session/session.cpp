@@ -3,7 +3,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "base/proc.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "record/merge.h"
@@ -35,10 +35,10 @@ const char* reason_text(EndReason reason) {
 
 int64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
-int64_t own_peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
+// Not getrusage(2): its figure begins at the size of whoever started us.
+Maybe own_peak_rss_bytes() {
+  const auto status = read_proc_status("/proc/self");
+  return status.ok() ? status.value().peak_rss_bytes : std::nullopt;
 }
 
 struct Attached {
