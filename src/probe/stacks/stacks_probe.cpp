@@ -188,7 +188,8 @@ std::string StacksProbe::rate_text() const {
   const int64_t counted_ns = source_->counted();
   if (std::string_view(sampling_.what.unit) == "ns" && counted_ns > 0) {
     const double seconds = static_cast<double>(counted_ns) / 1e9;
-    text += fmt::format(", {:.1f} obtained", static_cast<double>(samples_) / seconds);
+    text += fmt::format(", {:.1f} obtained{}", static_cast<double>(samples_) / seconds,
+                        source_->sees_kernel() ? "" : " in user code");
   }
   return text;
 }
