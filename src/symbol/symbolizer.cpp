@@ -107,10 +107,9 @@ FrameId Symbolizer::miss(Miss reason, FrameKind kind, const Module* module, uint
 
 FrameId Symbolizer::kernel(uint64_t address) {
   lasting_ = true;
-  if (!kernel_ && !kernel_error_) load_kernel();
-  const auto symbol = kernel_ ? kernel_->find(address) : std::nullopt;
+  const auto symbol = kernel_.find(address);
   if (!symbol) {
-    ++missed_[static_cast<size_t>(kernel_ ? Miss::kKernelUnknown : Miss::kKernelHidden)];
+    ++missed_[static_cast<size_t>(kernel_error() ? Miss::kKernelHidden : Miss::kKernelUnknown)];
     Frame frame;
     frame.symbol = names_.string(kUnknown);
     frame.module = names_.string(kKernel);
@@ -127,14 +126,6 @@ FrameId Symbolizer::kernel(uint64_t address) {
     known = names_.frame(frame);
   }
   return known;
-}
-
-void Symbolizer::load_kernel() {
-  auto loaded = KernelSymbols::load();
-  if (loaded.ok())
-    kernel_ = std::move(loaded).value();
-  else
-    kernel_error_ = std::move(loaded).error();
 }
 
 void Symbolizer::forget_ids() {

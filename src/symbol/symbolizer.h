@@ -14,7 +14,7 @@
 #include "record/dictionary.h"
 #include "symbol/address_space.h"
 #include "symbol/demangle.h"
-#include "symbol/kernel_symbols.h"
+#include "symbol/kernel_names.h"
 
 namespace fathom {
 
@@ -33,12 +33,16 @@ const char* miss_name(Miss miss);
 struct SymbolizerOptions {
   bool demangle = true;
   bool offsets = false;  // "[libx.so+0x12f0]" instead of "[unknown]", where a module is known
+  std::string kernel_folder = {};  // keeps the kernel's list for later runs; empty: does not
 };
 
 class Symbolizer {
  public:
   explicit Symbolizer(Interner& names, SymbolizerOptions options = {})
-      : names_(names), options_(options), spaces_(modules_) {}
+      : names_(names),
+        options_(std::move(options)),
+        spaces_(modules_),
+        kernel_(options_.kernel_folder) {}
 
   // To be fed with what processes map.
   AddressSpaces& spaces() { return spaces_; }
@@ -57,7 +61,7 @@ class Symbolizer {
   [[nodiscard]] int64_t found() const { return found_; }
   [[nodiscard]] int64_t missed(Miss miss) const { return missed_[static_cast<size_t>(miss)]; }
   // Why the kernel has no names; nothing if it has, or was not asked for.
-  [[nodiscard]] const std::optional<Error>& kernel_error() const { return kernel_error_; }
+  [[nodiscard]] const std::optional<Error>& kernel_error() const { return kernel_.error(); }
 
  private:
   FrameId of_file(Module& module, uint64_t offset);
@@ -65,7 +69,6 @@ class Symbolizer {
   FrameId miss(Miss reason, FrameKind kind, const Module* module, uint64_t offset);
   FrameId named(std::string_view symbol, const Module& module);
   StringId clean(std::string_view text);
-  void load_kernel();
 
   struct ModuleText {
     StringId path{}, build_id{};
@@ -81,8 +84,7 @@ class Symbolizer {
   std::unordered_map<uint64_t, FrameId> frames_;  // by module id and symbol index
   std::unordered_map<uint32_t, ModuleText> module_texts_;
   std::unordered_map<uint64_t, FrameId> kernel_frames_;  // by start of the function
-  std::optional<KernelSymbols> kernel_;
-  std::optional<Error> kernel_error_;
+  KernelNames kernel_;
   bool lasting_ = false;
   int64_t found_ = 0;
   std::array<int64_t, static_cast<size_t>(Miss::kCount)> missed_{};
