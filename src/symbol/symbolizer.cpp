@@ -52,8 +52,9 @@ FrameId Symbolizer::of_file(Module& module, uint64_t offset) {
   const auto address = module.address_of_offset(offset);
   const SymbolTable& table = module.symbols().table;
   const uint32_t index = address ? table.find_index(*address) : SymbolTable::kNone;
+  if (index == SymbolTable::kNone && address) return unnamed(module, *address);
   if (index == SymbolTable::kNone)
-    return miss(Miss::kNoSymbol, FrameKind::kNative, &module, address.value_or(offset));
+    return miss(Miss::kNoSymbol, FrameKind::kNative, &module, offset);
   ++found_;
   const uint64_t key = uint64_t{module.id()} << 32 | index;
   if (const auto known = frames_.find(key); known != frames_.end()) return known->second;
@@ -61,6 +62,17 @@ FrameId Symbolizer::of_file(Module& module, uint64_t offset) {
   const FrameId frame = named(table.at(index).name, module);
   frames_.emplace(key, frame);
   return frame;
+}
+
+FrameId Symbolizer::unnamed(const Module& module, uint64_t address) {
+  const auto start = function_start_ ? function_start_(module, address) : std::nullopt;
+  if (!start) return miss(Miss::kNoSymbol, FrameKind::kNative, &module, address);
+  ++missed_[static_cast<size_t>(Miss::kNoSymbol)];
+  if (unnamed_.size() >= kMaxCached) unnamed_.clear();
+  FrameId& known = unnamed_[{module.id(), *start}];
+  if (known == FrameId::kNone)
+    known = named(fmt::format("[{}+{:#x}]", base_name(module.path()), *start), module);
+  return known;
 }
 
 FrameId Symbolizer::of_jit(const Place& place, uint64_t address, int64_t time_ns) {
@@ -130,6 +142,7 @@ FrameId Symbolizer::kernel(uint64_t address) {
 
 void Symbolizer::forget_ids() {
   frames_.clear();
+  unnamed_.clear();
   module_texts_.clear();
   kernel_frames_.clear();
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // From addresses to frames: user code through the address spaces, kernel code through kallsyms.
-// Every address gets a frame; where there is no name the symbol is "[unknown]", the module is kept,
-// and the miss is counted by its reason. Names are demangled and made printable here, so that no
-// byte a target chose reaches a report raw. Belongs to one thread, with its interner.
+// Every address gets a frame. Where a file has no name but it is known where the function starts,
+// the symbol is "[file+0x1230]", that start as linked: the same in every run of the same build.
+// Elsewhere it is "[unknown]". The module is kept and the miss counted by its reason. Names are
+// demangled and made printable here, so that no byte a target chose reaches a report raw. Belongs
+// to one thread, with its interner.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -48,6 +52,11 @@ class Symbolizer {
   AddressSpaces& spaces() { return spaces_; }
   [[nodiscard]] const ModuleCache& modules() const { return modules_; }
 
+  // Tells where the function around an address (as linked) starts, for files without names.
+  using FunctionStart =
+      std::function<std::optional<uint64_t>(const Module& module, uint64_t address)>;
+  void use_function_starts(FunctionStart starts) { function_start_ = std::move(starts); }
+
   // The frame of a sampled instruction. For return addresses ask for address - 1: a call may be
   // the last instruction of its function. A process not known yet is looked up in /proc.
   FrameId user(int64_t pid, uint64_t address, int64_t time_ns = INT64_MAX);
@@ -67,6 +76,7 @@ class Symbolizer {
   FrameId of_file(Module& module, uint64_t offset);
   FrameId of_jit(const Place& place, uint64_t address, int64_t time_ns);
   FrameId miss(Miss reason, FrameKind kind, const Module* module, uint64_t offset);
+  FrameId unnamed(const Module& module, uint64_t address);
   FrameId named(std::string_view symbol, const Module& module);
   StringId clean(std::string_view text);
 
@@ -81,7 +91,9 @@ class Symbolizer {
   ModuleCache modules_;
   AddressSpaces spaces_;
   Demangler demangler_;
-  std::unordered_map<uint64_t, FrameId> frames_;  // by module id and symbol index
+  FunctionStart function_start_;
+  std::unordered_map<uint64_t, FrameId> frames_;              // by module id and symbol index
+  std::map<std::pair<uint32_t, uint64_t>, FrameId> unnamed_;  // by module id and function's start
   std::unordered_map<uint32_t, ModuleText> module_texts_;
   std::unordered_map<uint64_t, FrameId> kernel_frames_;  // by start of the function
   KernelNames kernel_;

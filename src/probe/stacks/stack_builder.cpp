@@ -56,7 +56,11 @@ StackBuilder::StackBuilder(Interner& names, const std::string& cache_folder)
       symbolizer_(names, {.kernel_folder = below(cache_folder, "/kernel")}),
       tables_(below(cache_folder, "/unwind")),
       modules_(symbolizer_.spaces(), tables_),
-      unwinder_(modules_, kMostFrames) {}
+      unwinder_(modules_, kMostFrames) {
+  symbolizer_.use_function_starts([this](const Module& module, uint64_t address) {
+    return modules_.function_start(module, address);
+  });
+}
 
 BuiltStack StackBuilder::build(const RawSample& sample) {
   BuiltStack built;
