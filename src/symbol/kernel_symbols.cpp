@@ -13,6 +13,7 @@ namespace {
 // Sizes are not told: a symbol reaches to the next one, but no function is this long.
 constexpr uint64_t kLongestFunction = 1 << 20;
 constexpr size_t kMaxLineBytes = 4096;
+constexpr size_t kEnoughBytes = 32768;  // to see whether addresses are shown
 
 // Ends of regions; what follows them is not theirs.
 bool is_boundary(std::string_view name) {
@@ -26,9 +27,24 @@ int rank(std::string_view name) {
   return 8 - static_cast<int>(std::min<size_t>(name.find_first_not_of('_'), 8));
 }
 
+bool is_all_zeros(std::string_view text) {
+  while (const auto line = take_line(text))
+    if (!text.empty() && !line->starts_with("0000000000000000 ")) return false;
+  return true;
+}
+
+Error hidden() {
+  return Error{Code::kPermission, "kernel symbols: the kernel hides its addresses"}.with_hint(
+      "run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+}
+
 }  // namespace
 
 Result<KernelSymbols> KernelSymbols::load(const std::string& path) {
+  // Writing the whole list takes the kernel 50 ms, even if it writes nothing but zeros.
+  const auto start = read_start(path, kEnoughBytes);
+  if (start.ok() && start.value().size() == kEnoughBytes && is_all_zeros(start.value()))
+    return hidden();
   auto text = read_file(path);
   if (!text.ok()) return std::move(text).error().within("kernel symbols");
   return parse(text.value());
@@ -40,8 +56,7 @@ Result<KernelSymbols> KernelSymbols::parse(std::string_view text) {
   while (const auto line = take_line(text)) symbols.add_line(*line);
   if (symbols.entries_.empty()) {
     if (symbols.hidden_ == 0) return Error{Code::kNotFound, "kernel symbols: the list is empty"};
-    return Error{Code::kPermission, "kernel symbols: the kernel hides its addresses"}.with_hint(
-        "run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+    return hidden();
   }
   symbols.settle();
   return symbols;
@@ -107,6 +122,24 @@ std::optional<KernelSymbol> KernelSymbols::find(uint64_t address) const {
   const auto name = std::string_view(names_).substr(entry.name, entry.length);
   if (address - entry.start >= kLongestFunction || is_boundary(name)) return std::nullopt;
   return KernelSymbol{.name = name, .module = modules_[entry.module], .start = entry.start};
+}
+
+bool KernelSymbols::surely_covers(uint64_t address) const {
+  const auto above = std::ranges::upper_bound(entries_, address, {}, &Entry::start);
+  return above != entries_.begin() && above != entries_.end() &&
+         (above - 1)->module == above->module;
+}
+
+// For lists that were read from a file of ours.
+bool KernelSymbols::is_sound() const {
+  uint64_t last = 0;
+  for (const Entry& entry : entries_) {
+    if (entry.start <= last || entry.module >= modules_.size() ||
+        uint64_t{entry.name} + entry.length > names_.size())
+      return false;
+    last = entry.start;
+  }
+  return true;
 }
 
 size_t KernelSymbols::memory_bytes() const {

@@ -26,12 +26,19 @@ class KernelSymbols {
   static Result<KernelSymbols> parse(std::string_view text);
 
   [[nodiscard]] std::optional<KernelSymbol> find(uint64_t address) const;
+  // Whether the address lies between two functions of the same module, so that its name holds even
+  // if something else was put into the kernel since.
+  [[nodiscard]] bool surely_covers(uint64_t address) const;
   // The kernel half of the address space.
   static bool is_kernel_address(uint64_t address) { return address >> 63 != 0; }
   [[nodiscard]] size_t size() const { return entries_.size(); }
+  [[nodiscard]] uint64_t first() const { return entries_.empty() ? 0 : entries_.front().start; }
   [[nodiscard]] size_t memory_bytes() const;
 
  private:
+  friend std::string encode_kernel_symbols(const KernelSymbols& symbols, std::string_view key);
+  friend Result<KernelSymbols> decode_kernel_symbols(std::string_view file, std::string_view key);
+
   struct Entry {
     uint64_t start = 0;
     uint32_t name = 0;  // where in names_
@@ -41,6 +48,7 @@ class KernelSymbols {
   uint16_t module_index(std::string_view name);
   void add_line(std::string_view line);
   void settle();
+  [[nodiscard]] bool is_sound() const;
 
   std::vector<Entry> entries_;
   std::string names_;

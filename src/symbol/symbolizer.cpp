@@ -52,8 +52,9 @@ FrameId Symbolizer::of_file(Module& module, uint64_t offset) {
   const auto address = module.address_of_offset(offset);
   const SymbolTable& table = module.symbols().table;
   const uint32_t index = address ? table.find_index(*address) : SymbolTable::kNone;
+  if (index == SymbolTable::kNone && address) return unnamed(module, *address);
   if (index == SymbolTable::kNone)
-    return miss(Miss::kNoSymbol, FrameKind::kNative, &module, address.value_or(offset));
+    return miss(Miss::kNoSymbol, FrameKind::kNative, &module, offset);
   ++found_;
   const uint64_t key = uint64_t{module.id()} << 32 | index;
   if (const auto known = frames_.find(key); known != frames_.end()) return known->second;
@@ -61,6 +62,17 @@ FrameId Symbolizer::of_file(Module& module, uint64_t offset) {
   const FrameId frame = named(table.at(index).name, module);
   frames_.emplace(key, frame);
   return frame;
+}
+
+FrameId Symbolizer::unnamed(const Module& module, uint64_t address) {
+  const auto start = function_start_ ? function_start_(module, address) : std::nullopt;
+  if (!start) return miss(Miss::kNoSymbol, FrameKind::kNative, &module, address);
+  ++missed_[static_cast<size_t>(Miss::kNoSymbol)];
+  if (unnamed_.size() >= kMaxCached) unnamed_.clear();
+  FrameId& known = unnamed_[{module.id(), *start}];
+  if (known == FrameId::kNone)
+    known = named(fmt::format("[{}+{:#x}]", base_name(module.path()), *start), module);
+  return known;
 }
 
 FrameId Symbolizer::of_jit(const Place& place, uint64_t address, int64_t time_ns) {
@@ -107,10 +119,9 @@ FrameId Symbolizer::miss(Miss reason, FrameKind kind, const Module* module, uint
 
 FrameId Symbolizer::kernel(uint64_t address) {
   lasting_ = true;
-  if (!kernel_ && !kernel_error_) load_kernel();
-  const auto symbol = kernel_ ? kernel_->find(address) : std::nullopt;
+  const auto symbol = kernel_.find(address);
   if (!symbol) {
-    ++missed_[static_cast<size_t>(kernel_ ? Miss::kKernelUnknown : Miss::kKernelHidden)];
+    ++missed_[static_cast<size_t>(kernel_error() ? Miss::kKernelHidden : Miss::kKernelUnknown)];
     Frame frame;
     frame.symbol = names_.string(kUnknown);
     frame.module = names_.string(kKernel);
@@ -129,16 +140,9 @@ FrameId Symbolizer::kernel(uint64_t address) {
   return known;
 }
 
-void Symbolizer::load_kernel() {
-  auto loaded = KernelSymbols::load();
-  if (loaded.ok())
-    kernel_ = std::move(loaded).value();
-  else
-    kernel_error_ = std::move(loaded).error();
-}
-
 void Symbolizer::forget_ids() {
   frames_.clear();
+  unnamed_.clear();
   module_texts_.clear();
   kernel_frames_.clear();
 }

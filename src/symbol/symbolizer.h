@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // From addresses to frames: user code through the address spaces, kernel code through kallsyms.
-// Every address gets a frame; where there is no name the symbol is "[unknown]", the module is kept,
-// and the miss is counted by its reason. Names are demangled and made printable here, so that no
-// byte a target chose reaches a report raw. Belongs to one thread, with its interner.
+// Every address gets a frame. Where a file has no name but it is known where the function starts,
+// the symbol is "[file+0x1230]", that start as linked: the same in every run of the same build.
+// Elsewhere it is "[unknown]". The module is kept and the miss counted by its reason. Names are
+// demangled and made printable here, so that no byte a target chose reaches a report raw. Belongs
+// to one thread, with its interner.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -14,7 +18,7 @@
 #include "record/dictionary.h"
 #include "symbol/address_space.h"
 #include "symbol/demangle.h"
-#include "symbol/kernel_symbols.h"
+#include "symbol/kernel_names.h"
 
 namespace fathom {
 
@@ -33,16 +37,25 @@ const char* miss_name(Miss miss);
 struct SymbolizerOptions {
   bool demangle = true;
   bool offsets = false;  // "[libx.so+0x12f0]" instead of "[unknown]", where a module is known
+  std::string kernel_folder = {};  // keeps the kernel's list for later runs; empty: does not
 };
 
 class Symbolizer {
  public:
   explicit Symbolizer(Interner& names, SymbolizerOptions options = {})
-      : names_(names), options_(options), spaces_(modules_) {}
+      : names_(names),
+        options_(std::move(options)),
+        spaces_(modules_),
+        kernel_(options_.kernel_folder) {}
 
   // To be fed with what processes map.
   AddressSpaces& spaces() { return spaces_; }
   [[nodiscard]] const ModuleCache& modules() const { return modules_; }
+
+  // Tells where the function around an address (as linked) starts, for files without names.
+  using FunctionStart =
+      std::function<std::optional<uint64_t>(const Module& module, uint64_t address)>;
+  void use_function_starts(FunctionStart starts) { function_start_ = std::move(starts); }
 
   // The frame of a sampled instruction. For return addresses ask for address - 1: a call may be
   // the last instruction of its function. A process not known yet is looked up in /proc.
@@ -57,15 +70,15 @@ class Symbolizer {
   [[nodiscard]] int64_t found() const { return found_; }
   [[nodiscard]] int64_t missed(Miss miss) const { return missed_[static_cast<size_t>(miss)]; }
   // Why the kernel has no names; nothing if it has, or was not asked for.
-  [[nodiscard]] const std::optional<Error>& kernel_error() const { return kernel_error_; }
+  [[nodiscard]] const std::optional<Error>& kernel_error() const { return kernel_.error(); }
 
  private:
   FrameId of_file(Module& module, uint64_t offset);
   FrameId of_jit(const Place& place, uint64_t address, int64_t time_ns);
   FrameId miss(Miss reason, FrameKind kind, const Module* module, uint64_t offset);
+  FrameId unnamed(const Module& module, uint64_t address);
   FrameId named(std::string_view symbol, const Module& module);
   StringId clean(std::string_view text);
-  void load_kernel();
 
   struct ModuleText {
     StringId path{}, build_id{};
@@ -78,11 +91,12 @@ class Symbolizer {
   ModuleCache modules_;
   AddressSpaces spaces_;
   Demangler demangler_;
-  std::unordered_map<uint64_t, FrameId> frames_;  // by module id and symbol index
+  FunctionStart function_start_;
+  std::unordered_map<uint64_t, FrameId> frames_;              // by module id and symbol index
+  std::map<std::pair<uint32_t, uint64_t>, FrameId> unnamed_;  // by module id and function's start
   std::unordered_map<uint32_t, ModuleText> module_texts_;
   std::unordered_map<uint64_t, FrameId> kernel_frames_;  // by start of the function
-  std::optional<KernelSymbols> kernel_;
-  std::optional<Error> kernel_error_;
+  KernelNames kernel_;
   bool lasting_ = false;
   int64_t found_ = 0;
   std::array<int64_t, static_cast<size_t>(Miss::kCount)> missed_{};

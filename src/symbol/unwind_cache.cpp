@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/unwind_cache.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
 
-#include "base/fd.h"
+#include "symbol/cache_file.h"
 #include "symbol/unwind_table_file.h"
 
 namespace fathom {
 namespace {
-
-constexpr size_t kMostFileBytes = size_t{256} << 20;
 
 bool is_build_id(const std::string& key) {
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
@@ -42,7 +33,7 @@ Result<UnwindCache::Table> UnwindCache::get(const std::string& key, const Build&
 Result<UnwindCache::Table> UnwindCache::make(const std::string& key, const Build& build) {
   const std::string file = file_of(key);
   if (!file.empty()) {
-    if (auto bytes = read_file(file, kMostFileBytes); bytes.ok()) {
+    if (auto bytes = read_cache_file(folder_ + "/" + file); bytes.ok()) {
       if (auto table = decode_unwind_table(bytes.value()); table.ok()) {
         const std::lock_guard lock(mutex_);
         ++counts_.from_disk;
@@ -63,18 +54,11 @@ Result<UnwindCache::Table> UnwindCache::make(const std::string& key, const Build
 
 std::string UnwindCache::file_of(const std::string& key) const {
   if (folder_.empty() || !is_build_id(key)) return {};
-  return folder_ + "/" + key + ".unwind";
+  return key + ".unwind";
 }
 
-// Under a name of its own first: readers see a whole file or none.
 void UnwindCache::store(const std::string& file, const UnwindTable& table) {
-  static std::atomic<uint64_t> next = 0;
-  const std::string draft = fmt::format("{}.{}.{}", file, getpid(), next++);
-  mkdir(folder_.c_str(), 0700);
-  if (write_file(draft, encode_unwind_table(table)).ok() &&
-      std::rename(draft.c_str(), file.c_str()) == 0)
-    return;
-  unlink(draft.c_str());
+  if (store_cache_file(folder_, file, encode_unwind_table(table)).ok()) return;
   const std::lock_guard lock(mutex_);
   ++counts_.not_stored;
 }

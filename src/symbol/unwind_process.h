@@ -26,6 +26,12 @@ class ProcessUnwindModules : public UnwindModules {
   UnwindModule find(uint64_t address) override;
   size_t read_code(uint64_t address, std::span<uint8_t> to) override;
 
+  // Where the function around an address, as linked, starts.
+  std::optional<uint64_t> function_start(const Module& module, uint64_t address) {
+    const UnwindTable* table = table_of(module);
+    return table == nullptr ? std::nullopt : table->function_start(address);
+  }
+
   // Modules asked for that have no table: JIT code, unreadable files, no call frame information.
   [[nodiscard]] uint64_t modules_without_table() const { return without_table_; }
 

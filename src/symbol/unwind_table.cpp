@@ -9,6 +9,11 @@ namespace {
 
 constexpr uint64_t kRowsPerBucket = 4;
 
+bool is_rising(const std::vector<uint32_t>& values) {
+  const auto not_rising = [](uint32_t a, uint32_t b) { return a >= b; };
+  return std::adjacent_find(values.begin(), values.end(), not_rising) == values.end();
+}
+
 }  // namespace
 
 // The last row is the end marker: it starts where the last function ends.
@@ -34,11 +39,9 @@ UnwindTable::UnwindTable(Rows rows) : rows_(std::move(rows)) {
 
 bool UnwindTable::is_sound(const Rows& rows) {
   if (rows.starts.size() != rows.rule_ids.size() || rows.starts.size() > UINT32_MAX) return false;
+  if (!is_rising(rows.starts) || !is_rising(rows.functions)) return false;
   if (rows.starts.empty()) return true;
   if (rows.starts.front() != 0) return false;
-  const auto not_rising = [](uint32_t a, uint32_t b) { return a >= b; };
-  if (std::adjacent_find(rows.starts.begin(), rows.starts.end(), not_rising) != rows.starts.end())
-    return false;
   const auto is_known = [&](uint16_t id) { return id < rows.rules.size(); };
   const auto is_readable = [](const UnwindRule& rule) {
     UnwindRule marked = rule;
@@ -55,8 +58,17 @@ bool UnwindTable::is_sound(const Rows& rows) {
          std::all_of(rows.rules.begin(), rows.rules.end(), is_readable);
 }
 
+std::optional<uint64_t> UnwindTable::function_start(uint64_t address) const {
+  if (find(address) == nullptr) return std::nullopt;
+  const auto& functions = rows_.functions;
+  const auto above = std::upper_bound(functions.begin(), functions.end(), address - rows_.base);
+  if (above == functions.begin()) return std::nullopt;
+  return rows_.base + *(above - 1);
+}
+
 size_t UnwindTable::memory_bytes() const {
   return sizeof *this + rows_.starts.capacity() * sizeof(uint32_t) +
+         rows_.functions.capacity() * sizeof(uint32_t) +
          rows_.rule_ids.capacity() * sizeof(uint16_t) +
          rows_.rules.capacity() * sizeof(UnwindRule) + index_.capacity() * sizeof(uint32_t);
 }

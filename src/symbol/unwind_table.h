@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The unwinding rules of one module, by address as linked: rising starts (4 bytes) and rule numbers
 // (2 bytes) in two arrays, the few different rules once, and an index so that a look-up searches a
-// handful of rows. Built once (unwind_table_builder.h), never changed: any thread may read.
+// handful of rows. Also where functions start (4 bytes each), for those that have no name. Built
+// once (unwind_table_builder.h), never changed: any thread may read.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "symbol/unwind_rule.h"
@@ -30,6 +32,7 @@ class UnwindTable {
     std::vector<uint32_t> starts;  // from base; the first is 0, each is higher than the one before
     std::vector<uint16_t> rule_ids;  // as many as starts, all below rules.size()
     std::vector<UnwindRule> rules;
+    std::vector<uint32_t> functions;  // where they start, from base; rising
     UnwindTableCounts counts;
   };
 
@@ -55,6 +58,9 @@ class UnwindTable {
     const UnwindRule& rule = rows_.rules[rows_.rule_ids[low - 1]];
     return rule.cfa == CfaKind::kNone ? nullptr : &rule;
   }
+
+  // Where the function around the address starts; nothing where no function is known.
+  [[nodiscard]] std::optional<uint64_t> function_start(uint64_t address) const;
 
   [[nodiscard]] const Rows& rows() const { return rows_; }
   [[nodiscard]] const UnwindTableCounts& counts() const { return rows_.counts; }

@@ -115,6 +115,7 @@ class Builder : public CfiRowSink {
     if (!waiting_.empty()) push(covered_, kNoRule);  // the end marker
     rows_.starts.shrink_to_fit();
     rows_.rule_ids.shrink_to_fit();
+    rows_.functions.shrink_to_fit();
     rows_.rules = rules_.take();
     return UnwindTable(std::move(rows_));
   }
@@ -172,6 +173,8 @@ class Builder : public CfiRowSink {
     if (is_cut) ++rows_.counts.overlaps;
     limit_ = is_cut ? waiting_[next].start : at.end;
     if (at.start > covered_ + kPadding && !rows_.starts.empty()) append(covered_, kNoRule);
+    if (const uint64_t offset = at.start - rows_.base; offset <= UINT32_MAX)
+      rows_.functions.push_back(static_cast<uint32_t>(offset));
     run_program(at);
     covered_ = limit_;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An unwind table as bytes of a file, so that a second run need not build it: a header (mark,
-// version, CRC-32C of all that follows, counts) and the three arrays, little-endian, without gaps.
+// An unwind table as bytes of a file, so that a second run need not build it: the header of
+// cache_file.h, counts, and the four arrays, little-endian, without gaps.
 // Reading checks the CRC and that the table is sound; a file of another version is kNotFound. Pure
 // functions: any thread.
 #pragma once
@@ -14,9 +14,9 @@
 namespace fathom {
 
 // Counts up whenever builder or rows change: older files are then built anew.
-constexpr uint32_t kUnwindFileVersion = 1;
+constexpr uint32_t kUnwindFileVersion = 2;
 
 std::string encode_unwind_table(const UnwindTable& table);
-Result<UnwindTable> decode_unwind_table(std::string_view bytes);
+Result<UnwindTable> decode_unwind_table(std::string_view file);
 
 }  // namespace fathom

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/symbolizer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/proc.h"
 #include "symbol/made_binary.h"
+#include "symbol/unwind_process.h"
 
 namespace fathom {
 namespace {
@@ -77,6 +80,53 @@ TEST(Symbolizer, CompiledCodeByPerfMap) {
   EXPECT_EQ(none.symbol, "[unknown]");
   EXPECT_EQ(none.module, "[anon]");
   EXPECT_EQ(symbolizer.missed(Miss::kNoJitName), 1);
+}
+
+// folder/made, stripped, as if a process had mapped it at kMadeAt.
+constexpr uint64_t kMadeAt = 0x10000000;
+constexpr int64_t kMadePid = int64_t{1} << 40;
+bool map_stripped(const TempFolder& folder, Symbolizer& symbolizer) {
+  struct stat facts {};
+  const std::string path = folder / "stripped";
+  if (!shell("strip -o " + path + " " + (folder / "made")) || stat(path.c_str(), &facts) != 0)
+    return false;
+  symbolizer.spaces().map({.pid = kMadePid,
+                           .start = kMadeAt,
+                           .length = 0x100000,
+                           .device = facts.st_dev,
+                           .inode = facts.st_ino,
+                           .path = path});
+  return true;
+}
+
+TEST(Symbolizer, FunctionsWithoutANameAreToldApartByTheirStart) {
+  const TempFolder folder;
+  if (!make_binary(folder)) GTEST_SKIP() << "no C compiler";
+  Interner names;
+  Symbolizer symbolizer(names);
+  UnwindCache tables;
+  ProcessUnwindModules modules(symbolizer.spaces(), tables);
+  ASSERT_TRUE(map_stripped(folder, symbolizer));
+  uint64_t hidden = 0, shown = 0, size = 0;
+  for (const auto& [address, entry] : nm_functions(folder / "made", folder)) {
+    if (entry.names.contains("hidden_one")) hidden = address, size = entry.size;
+    if (entry.names.contains("shown_two")) shown = address;
+  }
+  ASSERT_GT(size, 4U);
+  const auto ask = [&](uint64_t linked) {
+    return answer(names, symbolizer.user(kMadePid, kMadeAt + linked)).symbol;
+  };
+  EXPECT_EQ(ask(hidden), "[unknown]");
+  symbolizer.use_function_starts([&](const Module& module, uint64_t address) {
+    return modules.function_start(module, address);
+  });
+  const std::string name = fmt::format("[stripped+{:#x}]", hidden);
+  EXPECT_EQ(ask(hidden), name);
+  EXPECT_EQ(ask(hidden + size - 1), name);
+  EXPECT_EQ(ask(shown + 1), fmt::format("[stripped+{:#x}]", shown));
+  EXPECT_EQ(ask(0x40), "[unknown]");  // the ELF header: no function
+  EXPECT_EQ(symbolizer.missed(Miss::kNoSymbol), 5);
+  EXPECT_EQ(symbolizer.found(), 0);
 }
 
 TEST(Symbolizer, Kernel) {

@@ -119,6 +119,31 @@ TEST(UnwindTable, LeavesOutWhatIsNoCode) {
   EXPECT_EQ(table.counts().outside, 1U);
 }
 
+TEST(UnwindTable, KnowsWhereFunctionsStart) {
+  CfiWriter writer;
+  const size_t cie = writer.usual_cie();
+  writer.fde(cie, 0x1040, 0x20, {});  // the same rule as its neighbour: one row
+  writer.fde(cie, 0x1000, 0x40, {0x41, 0x0e, 16, 0x42, 0x0e, 8});
+  writer.fde(cie, 0x2000, 0x10, {});
+  const UnwindTable table = build_unwind_table({{writer.section()}, {}});
+  const auto again = decode_unwind_table(encode_unwind_table(table));
+  ASSERT_TRUE(again.ok());
+  for (const UnwindTable* each : {&table, &again.value()}) {
+    const auto start = [&](uint64_t address) { return each->function_start(address).value_or(0); };
+    EXPECT_EQ(start(0xfff), 0U);
+    EXPECT_EQ(start(0x1000), 0x1000U);
+    EXPECT_EQ(start(0x103f), 0x1000U);
+    EXPECT_EQ(start(0x1040), 0x1040U);
+    EXPECT_EQ(start(0x105f), 0x1040U);
+    EXPECT_EQ(start(0x1060), 0U);
+    EXPECT_EQ(start(0x200f), 0x2000U);
+    EXPECT_EQ(start(0x2010), 0U);
+  }
+  UnwindTable::Rows rows = table.rows();
+  std::swap(rows.functions[0], rows.functions[1]);
+  EXPECT_FALSE(UnwindTable::is_sound(rows));
+}
+
 TEST(UnwindTable, EarlierSectionsWin) {
   CfiWriter first, second(true);
   first.fde(first.usual_cie(), 0x1000, 0x10, {0x0e, 16});

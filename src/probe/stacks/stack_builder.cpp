@@ -38,6 +38,10 @@ uint64_t needed_bytes(const RawSample& sample, const UnwoundStack& unwound) {
   return 0;
 }
 
+std::string below(const std::string& folder, const char* name) {
+  return folder.empty() ? folder : folder + name;
+}
+
 }  // namespace
 
 const char* stack_end_name(StackEnd end) {
@@ -47,12 +51,16 @@ const char* stack_end_name(StackEnd end) {
   return kNames[static_cast<size_t>(end)];
 }
 
-StackBuilder::StackBuilder(Interner& names, std::string cache_folder)
+StackBuilder::StackBuilder(Interner& names, const std::string& cache_folder)
     : names_(names),
-      symbolizer_(names),
-      tables_(std::move(cache_folder)),
+      symbolizer_(names, {.kernel_folder = below(cache_folder, "/kernel")}),
+      tables_(below(cache_folder, "/unwind")),
       modules_(symbolizer_.spaces(), tables_),
-      unwinder_(modules_, kMostFrames) {}
+      unwinder_(modules_, kMostFrames) {
+  symbolizer_.use_function_starts([this](const Module& module, uint64_t address) {
+    return modules_.function_start(module, address);
+  });
+}
 
 BuiltStack StackBuilder::build(const RawSample& sample) {
   BuiltStack built;

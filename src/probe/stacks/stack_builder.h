@@ -43,8 +43,8 @@ struct BuiltStack {
 
 class StackBuilder {
  public:
-  // Unwind tables are kept in `cache_folder`, unless it is empty.
-  StackBuilder(Interner& names, std::string cache_folder);
+  // Unwind tables and the kernel's names are kept below `cache_folder`, unless it is empty.
+  StackBuilder(Interner& names, const std::string& cache_folder);
 
   BuiltStack build(const RawSample& sample);
   void change(const TaskChange& change);

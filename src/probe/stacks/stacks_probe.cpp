@@ -24,11 +24,11 @@ namespace {
 constexpr int64_t kSettleNs = 5 * kNsPerMs;
 constexpr int64_t kSumsEvery = 10 * kNsPerSecond;
 
-std::string unwind_cache_folder() {
+std::string cache_folder() {
   if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
-    return std::string(folder) + "/fathom/unwind";
+    return std::string(folder) + "/fathom";
   const char* home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/fathom/unwind" : "";
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/fathom" : "";
 }
 
 // The highest rate the kernel takes; it lowers it when sampling takes too long.
@@ -80,7 +80,7 @@ Status StacksProbe::start(const Target& target, RecordStream& out) {
     why_ = fmt::format("the kernel takes {} Hz at most (sysctl kernel.perf_event_max_sample_rate)",
                        sampling_.rate_hz);
   }
-  builder_ = std::make_unique<StackBuilder>(out.names(), unwind_cache_folder());
+  builder_ = std::make_unique<StackBuilder>(out.names(), cache_folder());
   sums_ = std::make_unique<NodeSums>(out, sampling_.event, sampling_.what.unit);
   intern_constants();
   out.keep_ids([this](const Dictionary& from, Interner& to) {
