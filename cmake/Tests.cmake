@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/LAYER/**.cpp -> test_LAYER; tests/workloads/NAME.{c,cpp} -> workloads/NAME;
-# bench/NAME.cpp -> bench/NAME.
+# tests/workloads/shared/NAME.c -> workloads/libNAME.so; bench/NAME.cpp -> bench/NAME.
 
 find_package(GTest)
 find_package(benchmark QUIET)
@@ -53,9 +53,19 @@ function(fathom_add_workloads)
     set_target_properties(workload_${name} PROPERTIES
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads)
     target_compile_definitions(workload_${name} PRIVATE _GNU_SOURCE)
-    target_compile_options(workload_${name} PRIVATE -O2 -Wall -Wextra -pthread)
+    target_compile_options(workload_${name} PRIVATE -O2 -fomit-frame-pointer -Wall -Wextra
+      -pthread)
     target_link_options(workload_${name} PRIVATE -pthread)
     target_link_libraries(workload_${name} PRIVATE m ${CMAKE_DL_LIBS})
+    add_dependencies(fathom_workloads workload_${name})
+  endforeach()
+  file(GLOB shared CONFIGURE_DEPENDS ${dir}/shared/*.c)
+  foreach(source IN LISTS shared)
+    get_filename_component(name ${source} NAME_WE)
+    add_library(workload_${name} MODULE ${source})
+    set_target_properties(workload_${name} PROPERTIES
+      OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads)
+    target_compile_options(workload_${name} PRIVATE -O2 -Wall -Wextra)
     add_dependencies(fathom_workloads workload_${name})
   endforeach()
 endfunction()

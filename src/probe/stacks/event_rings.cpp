@@ -102,6 +102,17 @@ bool read_task(const perf_event_header& header, TaskChange& change) {
   return true;
 }
 
+// Of the same size on every CPU: what a user may lock is for all of them together.
+Result<std::vector<PerfRing>> map_all(const std::vector<std::vector<Fd>>& events,
+                                      size_t data_bytes) {
+  std::vector<PerfRing> rings;
+  for (const std::vector<Fd>& of_cpu : events) {
+    TRY_ASSIGN(PerfRing ring, PerfRing::map(of_cpu.front().get(), data_bytes, data_bytes));
+    rings.push_back(std::move(ring));
+  }
+  return rings;
+}
+
 }  // namespace
 
 perf_event_attr common_attr() {
@@ -123,18 +134,23 @@ Result<EventRings> EventRings::open(const SampledScope& scope, size_t data_bytes
   attr.config = PERF_COUNT_SW_DUMMY;
   attr.exclude_kernel = 1;
   attr.mmap = attr.mmap2 = attr.task = attr.comm = attr.comm_exec = 1;
-  attr.watermark = 1;
-  attr.wakeup_watermark = static_cast<uint32_t>(data_bytes / 4);
-  EventRings rings;
+  attr.watermark = 1;  // of 0 bytes: half of whatever size the ring gets
   TRY_ASSIGN(const std::vector<int> cpus, online_cpus());
+  std::vector<std::vector<Fd>> events;
   for (const int cpu : cpus) {
-    TRY_ASSIGN(std::vector<Fd> events, scope.open(attr, cpu));
-    TRY_ASSIGN(PerfRing ring, PerfRing::map(events.front().get(), data_bytes, least_bytes));
-    for (size_t i = 1; i < events.size(); ++i) {
-      if (ioctl(events[i].get(), PERF_EVENT_IOC_SET_OUTPUT, events.front().get()) != 0)
-        return errno_error("share a ring");
+    TRY_ASSIGN(events.emplace_back(), scope.open(attr, cpu));
+  }
+  auto mapped = map_all(events, data_bytes);
+  for (; !mapped.ok() && data_bytes / 2 >= least_bytes; mapped = map_all(events, data_bytes))
+    data_bytes /= 2;
+  if (!mapped.ok()) return std::move(mapped).error();
+  EventRings rings;
+  for (size_t i = 0; i < cpus.size(); ++i) {
+    Ring& ring = rings.rings_.emplace_back(
+        Ring{cpus[i], std::move(events[i]), std::move(mapped.value()[i])});
+    for (size_t n = 1; n < ring.events.size(); ++n) {
+      TRY(redirect(ring.events[n].get(), ring));
     }
-    rings.rings_.push_back({cpu, std::move(events), std::move(ring)});
   }
   return rings;
 }

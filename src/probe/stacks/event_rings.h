@@ -21,7 +21,7 @@ perf_event_attr common_attr();
 
 class EventRings {
  public:
-  // `data_bytes` a ring, halved down to `least_bytes` where the user may not lock so much.
+  // `data_bytes` a ring, all halved down to `least_bytes` where the user may not lock so much.
   static Result<EventRings> open(const SampledScope& scope, size_t data_bytes, size_t least_bytes);
 
   struct Ring {

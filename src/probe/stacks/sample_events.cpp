@@ -9,6 +9,9 @@
 namespace fathom {
 namespace {
 
+// Samples that may wait: the size of copies follows what they say.
+constexpr uint32_t kSamplesPerWake = 8;
+
 perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t copy_bytes) {
   perf_event_attr attr = common_attr();
   attr.type = settings.what.attr.type;
@@ -25,6 +28,7 @@ perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t copy_byte
   attr.exclude_callchain_user = 1;
   attr.sample_regs_user = unwind_arch::kPerfMask;
   attr.sample_stack_user = copy_bytes;
+  attr.wakeup_events = kSamplesPerWake;
   return attr;
 }
 

@@ -81,10 +81,24 @@ StackEnd StackBuilder::follow(const RawSample& sample) {
   if (!spaces.knows(sample.pid)) (void)spaces.attach(sample.pid, 0);  // then no address has a name
   modules_.aim_at(sample.pid, sample.time_ns);
   unwinder_.unwind(sample.registers, sample.copy, unwound_);
+  if (is_between_programs(sample)) {
+    unwound_.frames.clear();
+    return StackEnd::kComplete;
+  }
   const auto joined = joiner_.add(static_cast<uint64_t>(sample.tid), unwound_);
   if (joined == StackJoiner::Outcome::kJoined) return StackEnd::kJoined;
   const bool no_memory = sample.user == RawSample::User::kNotInRam;
   return unwound_.end == UnwindEnd::kCut && no_memory ? StackEnd::kNotInRam : end_of(unwound_.end);
+}
+
+// In the kernel, after an exec took the old program away and before the new one runs: registers and
+// stack are still the old one's.
+bool StackBuilder::is_between_programs(const RawSample& sample) {
+  if (starting_.empty() || !starting_.contains(sample.pid)) return false;
+  const Place place = symbolizer_.spaces().find(sample.pid, sample.registers.pc(), sample.time_ns);
+  if (place.found != Place::Found::kYes) return !sample.kernel.empty();
+  starting_.erase(sample.pid);
+  return false;
 }
 
 // The outer part of a stack is mostly that of the thread's last sample: as far as addresses agree,
@@ -145,12 +159,14 @@ void StackBuilder::change(const TaskChange& change) {
       return spaces.fork(change.parent, change.pid, change.time_ns);
     case TaskChange::Kind::kExec:
       joiner_.forget(static_cast<uint64_t>(change.tid));
+      starting_.insert(change.pid);
       return spaces.exec(change.pid, change.time_ns);
     case TaskChange::Kind::kExit:
       joiner_.forget(static_cast<uint64_t>(change.tid));
       last_stacks_.erase(change.tid);
-      if (change.pid == change.tid) spaces.exit(change.pid, change.time_ns);
-      return;
+      if (change.pid != change.tid) return;
+      starting_.erase(change.pid);
+      return spaces.exit(change.pid, change.time_ns);
     case TaskChange::Kind::kName:
       return;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "probe/stacks/sample_source.h"
@@ -69,6 +70,7 @@ class StackBuilder {
   };
 
   StackEnd follow(const RawSample& sample);
+  bool is_between_programs(const RawSample& sample);
   LastStack::Step step(StackId parent, uint64_t address, uint32_t space, const RawSample& sample);
   StackId add_user_frames(const RawSample& sample);
   StackId add_kernel_frames(StackId stack, std::span<const uint64_t> addresses);
@@ -82,6 +84,7 @@ class StackBuilder {
   UnwoundStack unwound_;
   StackCache cache_;
   std::unordered_map<int64_t, LastStack> last_stacks_;  // by tid
+  std::unordered_set<int64_t> starting_;  // pids that exec'ed and were not seen in their code yet
   std::array<int64_t, static_cast<size_t>(StackEnd::kCount)> ended_{};
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <deque>
 #include <unordered_map>
 
 #include "base/clock.h"
@@ -23,6 +24,7 @@ namespace {
 // those of other CPUs keep their order.
 constexpr int64_t kSettleNs = 5 * kNsPerMs;
 constexpr int64_t kSumsEvery = 10 * kNsPerSecond;
+constexpr size_t kEndedKept = 512;  // processes
 
 std::string cache_folder() {
   if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
@@ -55,6 +57,7 @@ class StacksProbe final : public Probe, private SampleListener {
   void on_sample(const RawSample& raw) override;
   void on_change(const TaskChange& change) override;
   StringId program_of(int64_t pid);
+  void forget_program_later(int64_t pid);
   DetailId detail_of(StackEnd end);
   [[nodiscard]] std::string rate_text() const;
 
@@ -65,6 +68,7 @@ class StacksProbe final : public Probe, private SampleListener {
   std::unique_ptr<StackBuilder> builder_;
   std::unique_ptr<NodeSums> sums_;
   std::unordered_map<int64_t, std::string> programs_;  // by pid
+  std::deque<int64_t> ended_;                          // pids, oldest first
   StringId event_{}, on_cpu_{};
   std::array<DetailId, static_cast<size_t>(StackEnd::kCount)> details_{};
   std::string why_;
@@ -163,14 +167,27 @@ void StacksProbe::on_change(const TaskChange& change) {
     if (const auto parent = programs_.find(change.parent); parent != programs_.end())
       programs_[change.pid] = std::string(parent->second);
   } else if (change.kind == Kind::kExit && change.pid == change.tid) {
-    programs_.erase(change.pid);
+    forget_program_later(change.pid);
   }
 }
 
+// A process is sampled a little longer than it lives: while the kernel takes it down. One whose
+// number was given out again is just asked for its name again.
+void StacksProbe::forget_program_later(int64_t pid) {
+  ended_.push_back(pid);
+  if (ended_.size() <= kEndedKept) return;
+  programs_.erase(ended_.front());
+  ended_.pop_front();
+}
+
 StringId StacksProbe::program_of(int64_t pid) {
-  auto [at, added] = programs_.try_emplace(pid);
-  if (added) at->second = printable(read_proc_name(proc_folder(pid)).value_or("[unknown]"));
-  return out_->string(at->second);
+  if (const auto known = programs_.find(pid); known != programs_.end())
+    return out_->string(known->second);
+  auto name = read_proc_name(proc_folder(pid));
+  if (!name.ok()) forget_program_later(pid);
+  std::string& kept = programs_[pid];
+  kept = printable(std::move(name).value_or("[unknown]"));
+  return out_->string(kept);
 }
 
 DetailId StacksProbe::detail_of(StackEnd end) {
@@ -185,8 +202,10 @@ DetailId StacksProbe::detail_of(StackEnd end) {
 
 std::string StacksProbe::rate_text() const {
   std::string text = fmt::format("{} at {} Hz", sampling_.event, settings_.rate_hz);
+  // A clock counts all time, also where only a part of it is sampled.
+  const bool all_sampled = source_->sees_kernel() && sampling_.what.attr.exclude_user == 0;
   const int64_t counted_ns = source_->counted();
-  if (std::string_view(sampling_.what.unit) == "ns" && counted_ns > 0) {
+  if (std::string_view(sampling_.what.unit) == "ns" && counted_ns > 0 && all_sampled) {
     const double seconds = static_cast<double>(counted_ns) / 1e9;
     text += fmt::format(", {:.1f} obtained{}", static_cast<double>(samples_) / seconds,
                         source_->sees_kernel() ? "" : " in user code");
