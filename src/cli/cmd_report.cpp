@@ -12,7 +12,6 @@
 #include "cli/command.h"
 #include "cli/newest.h"
 #include "cli/terminal.h"
-#include "report/flamegraph_report.h"
 #include "report/report.h"
 
 namespace fathom {
@@ -76,7 +75,7 @@ Result<std::string> picture_path(const Recording& recording, const ReportInfo& r
     path.resize(path.size() - std::string_view(kFolderSuffix).size());
   path += report.extension;
   const auto start = read_start(path, 256);
-  if (start.ok() && start.value().find(kFlamegraphMark) == std::string::npos) {
+  if (start.ok() && start.value().find(report.mark) == std::string::npos) {
     return Error{Code::kExists, path + " is there and not made by fathom",
                  "choose another name: fathom report " + shell_quote(recording.path()) + " --as " +
                      report.name + " -o FILE" + report.extension};

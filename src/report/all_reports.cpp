@@ -27,7 +27,7 @@ constexpr std::array kReports = {
     ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report,
                "table"},
     ReportInfo{"flamegraph", "an SVG picture of the stacks, with zoom and search",
-               write_flamegraph_report, FATHOM_STACK_FLAGS, ".svg"},
+               write_flamegraph_report, FATHOM_STACK_FLAGS, ".svg", kFlamegraphMark},
     ReportInfo{"folded", "stacks as flame-graph scripts read them", write_folded_report,
                FATHOM_STACK_FLAGS},
     ReportInfo{"top", "functions by the time in them", write_top_report,

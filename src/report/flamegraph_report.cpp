@@ -156,7 +156,7 @@ class FlamegraphSvg {
     put(R"svg(<g class="keys" transform="translate({} 0)">)svg", kWidth - kPad);
     double x = 0;
     for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-      const double text_width = 6.6 * static_cast<double>(key->first.size());
+      const double text_width = 7.2 * static_cast<double>(key->first.size());
       x -= text_width;
       put(R"(<text class="key" x="{:.0f}" y="46">{}</text>)", x, xml_text(key->first, 40));
       x -= 16;

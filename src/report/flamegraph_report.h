@@ -10,6 +10,6 @@ namespace fathom {
 Status write_flamegraph_report(const Recording& recording, const ReportOptions& options);
 
 // Stands near the beginning of every file that it writes.
-constexpr std::string_view kFlamegraphMark = "<!-- Flame graph by fathom -->";
+constexpr const char* kFlamegraphMark = "<!-- Flame graph by fathom -->";
 
 }  // namespace fathom

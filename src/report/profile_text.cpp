@@ -29,7 +29,7 @@ std::vector<std::string> profile_facts(const Profile& profile) {
     samples += " of " + printable(profile.event);
   std::vector<std::string> facts = {samples + rates_text(profile)};
   if (profile.unit != WeightUnit::kSamples)
-    facts.push_back(weight_text(profile, profile.total.weight));
+    facts.push_back(weight_text(profile, profile.total.weight) + " in all");
   if (profile.duration_ns) facts.push_back("run of " + format_duration_ns(*profile.duration_ns));
   return facts;
 }

@@ -33,6 +33,7 @@ struct ReportInfo {
   Status (*write)(const Recording& recording, const ReportOptions& options);
   const char* flags = "";           // of `fathom report` that it heeds, with spaces between
   const char* extension = nullptr;  // of a file that is no text for a terminal
+  const char* mark = nullptr;       // what stands near the beginning of such a file
 };
 
 // The table of reports: one line each in all_reports.cpp. The first is the default.
