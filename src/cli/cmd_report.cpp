@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <filesystem>
+#include <fmt/format.h>
 #include <memory>
 
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "base/text_style.h"
+#include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/newest.h"
 #include "cli/terminal.h"
@@ -13,30 +17,105 @@
 namespace fathom {
 namespace {
 
+// Flags that only some formats heed; ReportInfo::flags names them.
+constexpr std::string_view kFlagsOfFormats[] = {"table", "event", "process",   "thread",  "from",
+                                                "to",    "limit", "min-share", "function"};
+
+bool heeds(const ReportInfo& report, std::string_view flag) {
+  for (const std::string_view known : split_words(report.flags)) {
+    if (known == flag) return true;
+  }
+  return false;
+}
+
+Status check_flags(const ReportInfo& report, const Arguments& arguments) {
+  for (const std::string_view flag : kFlagsOfFormats) {
+    if (!arguments.has(flag) || heeds(report, flag)) continue;
+    std::string formats, first;
+    for (const ReportInfo& other : all_reports()) {
+      if (!heeds(other, flag)) continue;
+      formats += (formats.empty() ? "" : ", ") + std::string(other.name);
+      if (first.empty()) first = other.name;
+    }
+    return Error{Code::kInvalid, fmt::format("--{} goes with --as {}", flag, formats),
+                 fmt::format("fathom report RUN --as {} --{} {}", first, flag,
+                             shell_quote(arguments.text(flag)))};
+  }
+  return {};
+}
+
+Status read_stack_flags(const Arguments& arguments, ReportOptions& options) {
+  options.filter.event = arguments.text("event");
+  options.filter.process = arguments.text("process");
+  options.filter.thread = arguments.text("thread");
+  options.function = arguments.text("function");
+  if (arguments.has("from")) {
+    TRY_ASSIGN(options.filter.from_ns, arguments.duration("from"));
+  }
+  if (arguments.has("to")) {
+    TRY_ASSIGN(options.filter.to_ns, arguments.duration("to"));
+  }
+  if (arguments.has("limit")) {
+    TRY_ASSIGN(const int64_t limit, arguments.number("limit"));
+    if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};
+    options.limit = static_cast<size_t>(limit);
+  }
+  TRY_ASSIGN(const double percent, arguments.real("min-share"));
+  if (!(percent >= 0 && percent <= 100))
+    return Error{Code::kInvalid, "--min-share is a percentage from 0 to 100"};
+  options.min_share = percent / 100;
+  return {};
+}
+
+// Where a picture goes that was asked for on a terminal: beside the recording, in place of an
+// earlier one but of no other file.
+Result<std::string> picture_path(const Recording& recording, const ReportInfo& report) {
+  std::string path = recording.path();
+  if (path.ends_with(kFolderSuffix))
+    path.resize(path.size() - std::string_view(kFolderSuffix).size());
+  path += report.extension;
+  const auto start = read_start(path, 256);
+  if (start.ok() && start.value().find(report.mark) == std::string::npos) {
+    return Error{Code::kExists, path + " is there and not made by fathom",
+                 "choose another name: fathom report " + shell_quote(recording.path()) + " --as " +
+                     report.name + " -o FILE" + report.extension};
+  }
+  return path;
+}
+
 Result<int> run_report(const Arguments& arguments) {
   std::string path = arguments.positional(0);
   if (path.empty()) {
     TRY_ASSIGN(path, newest_recording("."));
   }
   TRY_ASSIGN(const ReportInfo* report, find_report(arguments.text("as")));
-  if (arguments.has("table") && std::string_view(report->name) != "csv") {
-    return Error{Code::kInvalid, "--table goes with --as csv",
-                 "fathom report RUN --as csv --table " + arguments.text("table")};
-  }
-  TRY_ASSIGN(const Recording recording, Recording::open(path));
+  TRY(check_flags(*report, arguments));
   ReportOptions options;
+  TRY(read_stack_flags(arguments, options));
+  TRY_ASSIGN(const Recording recording, Recording::open(path));
+  std::string aside;
+  options.aside = &aside;
   options.table = arguments.text("table");
   options.columns = terminal_columns(STDOUT_FILENO);
   options.colours = colours_wanted(STDOUT_FILENO);
+  std::string output = arguments.text("output");
+  const bool beside = output.empty() && report->extension != nullptr && isatty(STDOUT_FILENO) != 0;
+  if (beside) {
+    TRY_ASSIGN(output, picture_path(recording, *report));
+  }
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
-  if (arguments.has("output")) {
-    file.reset(std::fopen(arguments.text("output").c_str(), "we"));
-    if (!file) return errno_error("open " + arguments.text("output"));
+  if (!output.empty()) {
+    file.reset(std::fopen(output.c_str(), "we"));
+    if (!file) return errno_error("open " + output);
     options.out = file.get();
     options.colours = false;
   }
   TRY(report->write(recording, options));
   if (std::fflush(options.out) != 0) return errno_error("write the report");
+  if (!aside.empty()) log_info("{}", aside);
+  if (beside) {
+    TRY(print_out(output + "\n"));
+  }
   return 0;
 }
 
@@ -44,7 +123,7 @@ constexpr Flag kFlags[] = {
     {.name = "as",
      .letter = 'a',
      .value = "FORMAT",
-     .help = "summary, json or csv",
+     .help = "summary, json, csv, flamegraph, folded, top, tree or callers",
      .fallback = "summary",
      .completes = "format"},
     {.name = "output",
@@ -56,6 +135,44 @@ constexpr Flag kFlags[] = {
      .value = "TABLE",
      .help = "which table, for csv; fathom query --schema lists them",
      .fallback = "processes"},
+    {.name = "event",
+     .letter = 'e',
+     .value = "NAME",
+     .help = "samples of this event; else of the one with the most",
+     .group = "Stacks"},
+    {.name = "process",
+     .letter = 'p',
+     .value = "NAME",
+     .help = "only samples of the process of this name or pid",
+     .group = "Stacks"},
+    {.name = "thread",
+     .letter = 't',
+     .value = "NAME",
+     .help = "only samples of the thread of this name or id",
+     .group = "Stacks"},
+    {.name = "from",
+     .value = "TIME",
+     .help = "only samples from this time after the start on",
+     .group = "Stacks"},
+    {.name = "to",
+     .value = "TIME",
+     .help = "only samples before this time after the start",
+     .group = "Stacks"},
+    {.name = "limit",
+     .letter = 'n',
+     .value = "N",
+     .help = "rows of top and callers; 0 shows all",
+     .group = "Stacks"},
+    {.name = "min-share",
+     .value = "PERCENT",
+     .help = "what tree leaves out: calls with less of the samples",
+     .fallback = "1",
+     .group = "Stacks"},
+    {.name = "function",
+     .letter = 'f',
+     .value = "NAME",
+     .help = "for callers: the name, with or without its arguments, else a part of it",
+     .group = "Stacks"},
 };
 constexpr Positional kPositionals[] = {
     {.name = "RUN",
@@ -76,7 +193,16 @@ extern constinit const Command kReportCommand = {
         "what is missing.\n\n"
         "    fathom report\n"
         "    fathom report make-1.fathom --as json\n"
-        "    fathom report make-1.fathom --as csv --table gauges -o gauges.csv",
+        "    fathom report make-1.fathom --as csv --table gauges -o gauges.csv\n\n"
+        "Where samples of stacks were recorded or imported:\n\n"
+        "    fathom report make-1.fathom --as flamegraph -o make.svg\n"
+        "    fathom report make-1.fathom --as top --process cc1plus\n"
+        "    fathom report make-1.fathom --as callers --function malloc\n\n"
+        "On a terminal, flamegraph writes RUN.svg beside the recording and prints its name. "
+        "callers "
+        "takes all functions of exactly the name together; where there is none, those of that name "
+        "without arguments; else those that contain it. The interval beside a share is the 95 % "
+        "one of its samples' number.",
     .flags = kFlags,
     .positionals = kPositionals,
     .run = run_report,

@@ -4,19 +4,38 @@
 #include <vector>
 
 #include "base/text.h"
+#include "report/callers_report.h"
 #include "report/csv_report.h"
+#include "report/flamegraph_report.h"
+#include "report/folded_report.h"
 #include "report/json_report.h"
 #include "report/report.h"
 #include "report/summary_report.h"
+#include "report/top_report.h"
+#include "report/tree_report.h"
 
 namespace fathom {
 namespace {
+
+// What every report about stacks heeds.
+#define FATHOM_STACK_FLAGS "event process thread from to"
 
 constexpr std::array kReports = {
     ReportInfo{"summary", "one screen for a terminal", write_summary_report},
     ReportInfo{"json", "run, probes, processes and summary as one JSON document",
                write_json_report},
-    ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report},
+    ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report,
+               "table"},
+    ReportInfo{"flamegraph", "an SVG picture of the stacks, with zoom and search",
+               write_flamegraph_report, FATHOM_STACK_FLAGS, ".svg", kFlamegraphMark},
+    ReportInfo{"folded", "stacks as flame-graph scripts read them", write_folded_report,
+               FATHOM_STACK_FLAGS},
+    ReportInfo{"top", "functions by the time in them", write_top_report,
+               FATHOM_STACK_FLAGS " limit"},
+    ReportInfo{"tree", "the call tree, heavy paths first", write_tree_report,
+               FATHOM_STACK_FLAGS " min-share"},
+    ReportInfo{"callers", "who calls one function and what it calls (see --function)",
+               write_callers_report, FATHOM_STACK_FLAGS " function limit"},
 };
 
 }  // namespace

@@ -34,6 +34,33 @@ std::string programs_json(const Summary& summary) {
   return json + (json.size() > 1 ? "\n  ]" : "]");
 }
 
+std::string quality_json(const UnwindQuality& quality) {
+  std::string others;
+  for (const auto& [how, samples] : quality.others)
+    others += fmt::format("{}{}:{}", others.empty() ? "" : ",", json_quote(how), samples);
+  return fmt::format("{{\"samples\":{},\"complete\":{},\"others\":{{{}}},\"dropped\":{}}}",
+                     quality.samples, quality.complete, others, quality.dropped);
+}
+
+std::string stacks_json(const Summary& summary) {
+  if (!summary.stacks) return "null";
+  const StackSummary& stacks = *summary.stacks;
+  std::string functions;
+  for (const StackSummary::HotFunction& function : stacks.functions) {
+    functions += fmt::format(
+        "{}\n      {{\"name\":{},\"module\":{},\"self_share\":{:.6f},\"total_share\":{:.6f},"
+        "\"samples\":{}}}",
+        functions.empty() ? "" : ",", json_quote(function.name),
+        function.module.empty() ? "null" : json_quote(function.module), function.self_share,
+        function.total_share, function.samples);
+  }
+  return fmt::format(
+      "{{\n    \"event\": {},\n    \"samples\": {},\n    \"rates_hz\": [{}],\n    \"unwind\": {},\n"
+      "    \"functions\": [{}\n    ]\n  }}",
+      json_quote(stacks.event), stacks.samples, fmt::join(stacks.rates_hz, ","),
+      stacks.quality ? quality_json(*stacks.quality) : "null", functions);
+}
+
 std::string gauges_json(const Summary& summary) {
   std::string json = "{";
   for (const auto& [name, range] : summary.gauges) {
@@ -54,10 +81,11 @@ Status write_json_report(const Recording& recording, const ReportOptions& option
       options.out,
       fmt::format(
           "{{\n  \"format\": 1,\n  \"damage\": {},\n  \"duration_ns\": {},\n  \"run\": {},\n"
-          "  \"probes\": {},\n  \"programs\": {},\n  \"gauges\": {},\n  \"processes\": {}\n}}\n",
+          "  \"probes\": {},\n  \"programs\": {},\n  \"stacks\": {},\n  \"gauges\": {},\n  "
+          "\"processes\": {}\n}}\n",
           damage, summary.duration_ns, text.json(summary.run(), "  "),
-          list_json<ProbeStatus>(summary), programs_json(summary), gauges_json(summary),
-          list_json<Process>(summary)));
+          list_json<ProbeStatus>(summary), programs_json(summary), stacks_json(summary),
+          gauges_json(summary), list_json<Process>(summary)));
 }
 
 }  // namespace fathom

@@ -95,6 +95,36 @@ SELECT s.label, s.event, s.state, t.symbol, t.module, t.kind, count(*) AS sample
 FROM samples s LEFT JOIN stacks t ON t.run = s.run AND t.id = s.stack
 GROUP BY s.run, s.label, s.event, s.state, t.symbol, t.module, t.kind ORDER BY s.run, weight DESC LIMIT 50)"},
 
+    {"hot-stacks", "Whole stacks by weight, from the root to the leaf", R"(
+WITH RECURSIVE leaves AS (
+  SELECT run, label, event, state, stack, count(*) AS samples, sum(weight) AS weight FROM samples
+  WHERE stack IS NOT NULL GROUP BY ALL ORDER BY weight DESC LIMIT 50),
+path AS (
+  SELECT l.run, l.stack AS leaf, t.parent, t.depth, coalesce(t.symbol, '[unknown]') AS names
+  FROM (SELECT DISTINCT run, stack FROM leaves) l JOIN stacks t ON t.run = l.run AND t.id = l.stack
+  UNION ALL
+  SELECT p.run, p.leaf, t.parent, t.depth, coalesce(t.symbol, '[unknown]') || ';' || p.names
+  FROM path p JOIN stacks t ON t.run = p.run AND t.id = p.parent)
+SELECT l.label, l.event, l.state, l.samples, l.weight, p.names AS stack
+FROM leaves l JOIN path p ON p.run = l.run AND p.leaf = l.stack AND p.parent IS NULL
+ORDER BY l.run, l.weight DESC, stack)"},
+
+    {"samples-by-thread", "Samples and weight of every thread, and when", R"(
+WITH names AS (SELECT run, pid, max_by(name, start_ns) AS process FROM processes GROUP BY ALL),
+threads AS (SELECT run, pid, tid, max_by(name, start_ns) AS thread FROM threads GROUP BY ALL)
+SELECT s.label, s.pid, n.process, s.tid, t.thread, s.event, s.state, count(*) AS samples, sum(s.weight) AS weight,
+       round(100.0 * sum(s.weight) / sum(sum(s.weight)) OVER (PARTITION BY s.run, s.event, s.state), 2) AS percent,
+       round((min(s.time_ns) - any_value(r.start_ns)) / 1e9, 3) AS first_s,
+       round((max(s.time_ns) - any_value(r.start_ns)) / 1e9, 3) AS last_s
+FROM samples s LEFT JOIN runs r USING (run) LEFT JOIN names n USING (run, pid) LEFT JOIN threads t USING (run, pid, tid)
+WHERE s.tid IS NOT NULL
+GROUP BY s.run, s.label, s.pid, n.process, s.tid, t.thread, s.event, s.state ORDER BY s.run, samples DESC, s.tid)"},
+
+    {"node-sums", "Running sums per symbol, module and program", R"(
+SELECT label, event, unit, symbol, module, program, sum(sum) AS sum,
+       round(100.0 * sum(sum) / nullif(sum(sum(sum)) OVER (PARTITION BY run, event), 0), 2) AS percent
+FROM node_sums GROUP BY run, label, event, unit, symbol, module, program ORDER BY run, event, sum DESC, symbol LIMIT 200)"},
+
     {"probes", "What each probe saw, lost and cost", R"(
 SELECT label, probe, rung, seen, dropped, round(100.0 * dropped / nullif(seen + dropped, 0), 3) AS dropped_percent,
        round(cpu_ns / 1e6, 3) AS cpu_ms, memory_bytes, settings, why

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "record/recording.h"
+#include "report/profile_filter.h"
 
 namespace fathom {
 
@@ -17,13 +19,21 @@ struct ReportOptions {
   std::FILE* out = stdout;
   size_t columns = 80;
   bool colours = false;
-  std::string table;  // for formats that write one table; empty: the usual one
+  std::string table = {};            // for formats that write one table; empty: the usual one
+  ProfileFilter filter = {};         // for formats about stacks
+  std::string function = {};         // for callers
+  std::optional<size_t> limit = {};  // rows of a table; 0: all; absent: what the format finds right
+  double min_share = 0.01;           // of a tree: what is less is left out
+  std::string* aside = nullptr;  // gets what the reader must know and the format has no place for
 };
 
 struct ReportInfo {
   const char* name;
   const char* summary;
   Status (*write)(const Recording& recording, const ReportOptions& options);
+  const char* flags = "";           // of `fathom report` that it heeds, with spaces between
+  const char* extension = nullptr;  // of a file that is no text for a terminal
+  const char* mark = nullptr;       // what stands near the beginning of such a file
 };
 
 // The table of reports: one line each in all_reports.cpp. The first is the default.

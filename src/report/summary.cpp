@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report/profile.h"
+
 namespace fathom {
 namespace {
 
@@ -89,6 +91,30 @@ void fill_totals_from_gauges(Summary& summary) {
   fill(run.cgroup_peak_bytes, "memory_peak");
 }
 
+// Nothing where no stacks were sampled.
+Status add_stacks(const Recording& recording, Summary& summary) {
+  constexpr size_t kMostFunctions = 20;
+  const auto profile = load_profile(recording, {});
+  if (!profile.ok()) {
+    if (profile.error().code == Code::kNotFound) return {};
+    return profile.error();
+  }
+  const Profile& found = profile.value();
+  StackSummary& stacks = summary.stacks.emplace();
+  stacks.event = found.event;
+  stacks.samples = found.total.samples;
+  stacks.rates_hz = found.rates_hz;
+  stacks.quality = found.quality;
+  for (const uint32_t i : functions_by_self(found)) {
+    const Function& function = found.functions[i];
+    if (stacks.functions.size() == kMostFunctions || function.self.weight == 0) break;
+    stacks.functions.push_back({std::string(function.name), std::string(function.module),
+                                found.share(function.self.weight),
+                                found.share(function.total.weight), function.self.samples});
+  }
+  return {};
+}
+
 // The last moment anything is known of: a torn recording has no end of its own.
 int64_t last_time_ns(const Summary& summary) {
   const Run& run = summary.run();
@@ -115,6 +141,7 @@ Result<Summary> summarize(const Recording& recording) {
     ranges.add(batch);
     return {};
   }));
+  TRY(add_stacks(recording, summary));
   // Last, for it also says what damage reading has met.
   TRY_ASSIGN(summary.tables, collect(recording, tables_of<Run, ProbeStatus, Process>()));
   if (summary.tables->rows.of<Run>().empty()) {

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "record/recording.h"
+#include "report/unwind_quality.h"
 
 namespace fathom {
 
@@ -19,6 +20,20 @@ struct ProgramShare {
   int64_t processes = 0;
   Maybe cpu_ns, peak_rss_bytes;
   double cpu_share = 0;  // of all processes
+};
+
+// What the samples of stacks say, where there are any.
+struct StackSummary {
+  struct HotFunction {
+    std::string name, module;  // as recorded
+    double self_share = 0, total_share = 0;
+    int64_t samples = 0;  // in itself
+  };
+  std::string event;
+  int64_t samples = 0;
+  std::vector<uint32_t> rates_hz;        // asked for
+  std::vector<HotFunction> functions;    // by own share, largest first; not all
+  std::optional<UnwindQuality> quality;  // absent: not known
 };
 
 // First, last and largest value of a gauge.
@@ -36,6 +51,7 @@ struct Summary {
   std::vector<ProgramShare> programs;        // by CPU time, largest first
   std::optional<ProgramShare> largest;       // by peak memory, one process
   std::map<std::string, GaugeRange> gauges;  // by "scope name"
+  std::optional<StackSummary> stacks;
 
   [[nodiscard]] const Run& run() const { return tables->rows.of<Run>().front(); }
   [[nodiscard]] std::string_view text(StringId id) const { return tables->text(id); }

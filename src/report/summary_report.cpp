@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/profile_text.h"
 #include "report/summary.h"
 
 namespace fathom {
@@ -222,7 +223,28 @@ void add_programs(const Summary& summary, Lines& lines) {
     if (program.processes > 1) part += fmt::format(" ({}×)", format_count(program.processes));
     parts.push_back(part);
   }
-  if (summary.programs.size() > 1) lines.add("Hot", parts);
+  const bool several = summary.programs.size() > 1;
+  if (several) lines.add("Hot", parts);
+  if (!summary.stacks) return;
+  std::vector<std::string> functions;
+  for (const StackSummary::HotFunction& function : summary.stacks->functions) {
+    if (functions.size() == 5 || function.self_share < 0.005) break;
+    functions.push_back(fit_name(printable(function.name), 36) + " " +
+                        percent(function.self_share));
+  }
+  lines.add(several ? "" : "Hot", functions);
+}
+
+void add_stacks(const Summary& summary, Lines& lines) {
+  if (!summary.stacks) return;
+  const StackSummary& stacks = *summary.stacks;
+  std::string samples = plural(stacks.samples, "sample", "samples");
+  for (size_t i = 0; i < stacks.rates_hz.size(); ++i)
+    samples += (i == 0 ? " at " : ", ") + format_count(stacks.rates_hz[i]);
+  if (!stacks.rates_hz.empty()) samples += " Hz";
+  std::vector<std::string> parts = {samples};
+  if (stacks.quality) parts.push_back(quality_text(*stacks.quality));
+  lines.add("Stacks", parts);
 }
 
 void add_recorder(const Summary& summary, Lines& lines) {
@@ -273,6 +295,7 @@ Status write_summary_report(const Recording& recording, const ReportOptions& opt
     add_io(summary, lines);
   }
   add_pressure(summary, lines);
+  add_stacks(summary, lines);
   add_programs(summary, lines);
   add_recorder(summary, lines);
   add_notes(summary, lines);

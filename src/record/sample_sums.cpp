@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/sample_sums.h"
+
+namespace fathom {
+namespace {
+
+// One frame of a journal: each of its ids is translated at most once, whatever the number of
+// samples.
+class BatchSums {
+ public:
+  BatchSums(const Batch& batch, SampleSums& sums)
+      : from_(batch.dictionary),
+        sums_(sums),
+        strings_(from_.strings.size(), kUnset),
+        details_(from_.details.size(), kUnset) {
+    for (const ThreadKey& key : from_.threads)
+      threads_.push_back(sums.interner().thread(key.pid, key.tid));
+    threads_[0] = ThreadId::kNone;
+    std::vector<FrameId> frames;
+    for (const Frame& frame : from_.frames)
+      frames.push_back(sums.frame(string(frame.symbol), string(frame.module), frame.kind));
+    stacks_.resize(from_.stacks.size());
+    for (size_t i = 1; i < stacks_.size(); ++i) {
+      const StackNode& node = from_.stacks[i];
+      stacks_[i] = sums.stack(stacks_[index_of(node.parent)], frames[index_of(node.frame)]);
+    }
+  }
+
+  void add(const Sample& sample, const SampleRange& range) {
+    if (sample.time_ns < range.from_ns || sample.time_ns >= range.to_ns) return;
+    sums_.add_sum({.thread = threads_[index_of(sample.thread)],
+                   .stack = stacks_[index_of(sample.stack)],
+                   .event = string(sample.event),
+                   .unwind = unwind(sample.detail),
+                   .rate_hz = static_cast<uint32_t>(sample.rate_hz),
+                   .time_ns = sample.time_ns,
+                   .weight = sample.weight,
+                   .samples = 1},
+                  range.each_time);
+  }
+
+ private:
+  static constexpr StringId kUnset{UINT32_MAX};
+
+  StringId string(StringId id) {
+    StringId& known = strings_[index_of(id)];
+    if (known == kUnset) known = sums_.interner().string(from_.text(id));
+    return known;
+  }
+
+  StringId unwind(DetailId id) {
+    StringId& known = details_[index_of(id)];
+    if (known != kUnset) return known;
+    known = StringId::kNone;
+    for (const DetailItem& item : from_.items(id)) {
+      const StringId* value = std::get_if<StringId>(&item.value);
+      if (value != nullptr && from_.text(item.key) == kUnwindKey) known = string(*value);
+    }
+    return known;
+  }
+
+  const Dictionary& from_;
+  SampleSums& sums_;
+  std::vector<StringId> strings_, details_;
+  std::vector<ThreadId> threads_;
+  std::vector<uint32_t> stacks_;
+};
+
+}  // namespace
+
+uint32_t SampleSums::stack(uint32_t parent, FrameId frame) {
+  const auto [number, added] = stack_index_.number(parent, static_cast<uint32_t>(frame) + 1);
+  if (added) stacks_.push_back({parent, frame});
+  return number;
+}
+
+void SampleSums::add_sum(const SampleSum& sum, bool each_time) {
+  if (each_time) {
+    sums_.push_back(sum);
+    return;
+  }
+  uint32_t key =
+      thread_event_.number(static_cast<uint32_t>(sum.thread) + 1, static_cast<uint32_t>(sum.event))
+          .first;
+  key = unwind_.number(key, static_cast<uint32_t>(sum.unwind)).first;
+  key = rate_.number(key, sum.rate_hz).first;
+  const auto [number, added] = sum_index_.number(key, sum.stack);
+  if (added) {
+    sums_.push_back(sum);
+    return;
+  }
+  sums_[number - 1].weight += sum.weight;
+  sums_[number - 1].samples += sum.samples;
+}
+
+Status SampleSums::add(const Recording& recording, const SampleRange& range) {
+  if (recording.form() == Recording::Form::kTables)
+    return add_sample_tables(recording, range, *this);
+  return recording.read(tables_of<Sample>(), [&](const Batch& batch) -> Status {
+    BatchSums from(batch, *this);
+    for (const Sample& sample : batch.rows.of<Sample>()) from.add(sample, range);
+    return {};
+  });
+}
+
+}  // namespace fathom

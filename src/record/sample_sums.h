@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The samples of recordings added up: one row per thread, event and stack, so that a million
+// samples cost a report no more than their distinct stacks. Frames are told apart by symbol, module
+// and kind; their lines and build ids are left out. A journal is added up frame by frame, tables by
+// SQL. Owned and used by one thread.
+#pragma once
+
+#include <vector>
+
+#include "base/flat_index.h"
+#include "record/recording.h"
+
+namespace fathom {
+
+struct SampleSum {
+  ThreadId thread{};
+  uint32_t stack = 0;  // place in SampleSums::stacks; 0: none was taken
+  StringId event{};
+  StringId unwind{};  // why the stack does not plainly reach the root; kNone: it does
+  uint32_t rate_hz = 0;
+  int64_t time_ns = 0;  // of one of them
+  int64_t weight = 0;
+  int64_t samples = 0;
+};
+
+// The key in a sample's detail that says how its stack ended.
+constexpr std::string_view kUnwindKey = "unwind";
+
+struct SampleRange {
+  int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;  // monotonic; from <= time < to
+  bool each_time = false;                          // samples of different times stay apart
+};
+
+class SampleSums {
+ public:
+  struct Node {
+    uint32_t parent = 0;  // the caller
+    FrameId frame{};
+  };
+
+  // May be called for several recordings.
+  Status add(const Recording& recording, const SampleRange& range = {});
+
+  // What the ids stand for.
+  [[nodiscard]] const Dictionary& names() const { return names_.dictionary(); }
+  [[nodiscard]] std::string_view text(StringId id) const { return names_.text(id); }
+  // Element 0 is "none"; a parent comes before its children.
+  [[nodiscard]] const std::vector<Node>& stacks() const { return stacks_; }
+  [[nodiscard]] const std::vector<SampleSum>& sums() const { return sums_; }
+
+  // For the readers.
+  Interner& interner() { return names_; }
+  FrameId frame(StringId symbol, StringId module, FrameKind kind) {
+    return names_.frame({.symbol = symbol, .module = module, .kind = kind});
+  }
+  uint32_t stack(uint32_t parent, FrameId frame);
+  void add_sum(const SampleSum& sum, bool each_time);
+
+ private:
+  Interner names_;
+  std::vector<Node> stacks_{{}};
+  std::vector<SampleSum> sums_;
+  PairIndex stack_index_;
+  // Each stage numbers the one before together with one more part of the key.
+  PairIndex thread_event_, unwind_, rate_, sum_index_;
+};
+
+// The same for a folder of tables.
+Status add_sample_tables(const Recording& recording, const SampleRange& range, SampleSums& sums);
+
+}  // namespace fathom

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who calls a function and what it calls, for every sample that has it on its stack.
+#pragma once
+
+#include "report/report.h"
+
+namespace fathom {
+
+Status write_callers_report(const Recording& recording, const ReportOptions& options);
+
+}  // namespace fathom

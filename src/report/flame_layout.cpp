@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/flame_layout.h"
+
+#include <algorithm>
+
+namespace fathom {
+
+FlameLayout lay_out_flames(const CallTree& tree, double min_weight, uint32_t max_levels) {
+  FlameLayout layout;
+  std::vector<FlameBox> todo = {{}};
+  while (!todo.empty()) {
+    const FlameBox box = todo.back();
+    todo.pop_back();
+    layout.boxes.push_back(box);
+    layout.levels = std::max(layout.levels, box.level + 1);
+    if (box.level + 1 >= max_levels) continue;
+    const size_t first = todo.size();
+    int64_t start = box.start;
+    for (const uint32_t child : tree.children_of(box.node)) {
+      const int64_t weight = tree.nodes[child].total.weight;
+      if (static_cast<double>(weight) >= min_weight && weight > 0)
+        todo.push_back({child, box.level + 1, start});
+      start += weight;
+    }
+    std::reverse(todo.begin() + static_cast<std::ptrdiff_t>(first), todo.end());
+  }
+  layout.left_out = tree.nodes.size() - layout.boxes.size();
+  return layout;
+}
+
+}  // namespace fathom

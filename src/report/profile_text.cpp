@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/profile_text.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "base/text_style.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::string_view kDot = " · ";
+
+std::string rates_text(const Profile& profile) {
+  std::string text;
+  for (const uint32_t rate : profile.rates_hz)
+    text += (text.empty() ? " at " : ", ") + format_count(rate);
+  return text.empty() ? text : text + " Hz";
+}
+
+std::string joined(const std::vector<std::string>& parts) { return join(parts, kDot); }
+
+}  // namespace
+
+std::vector<std::string> profile_facts(const Profile& profile) {
+  std::string samples =
+      format_count(profile.total.samples) + (profile.total.samples == 1 ? " sample" : " samples");
+  if (!profile.event.empty() && profile.event != "samples")
+    samples += " of " + printable(profile.event);
+  std::vector<std::string> facts = {samples + rates_text(profile)};
+  if (profile.unit != WeightUnit::kSamples)
+    facts.push_back(weight_text(profile, profile.total.weight) + " in all");
+  if (profile.duration_ns) facts.push_back("run of " + format_duration_ns(*profile.duration_ns));
+  return facts;
+}
+
+std::vector<std::string> profile_notes(const Profile& profile) {
+  std::vector<std::string> notes;
+  if (profile.quality) notes.push_back("Stacks: " + quality_text(*profile.quality));
+  if (!profile.other_events.empty()) {
+    std::string list;
+    for (const std::string& event : profile.other_events)
+      list += (list.empty() ? "" : ", ") + printable(event);
+    notes.push_back("Also recorded: " + list + " (choose with --event)");
+  }
+  if (!profile.damage.empty()) notes.push_back("Missing: " + profile.damage);
+  return notes;
+}
+
+std::string profile_heading(const Profile& profile, const ReportOptions& options) {
+  const auto line = [&](Style style, std::string_view text) {
+    return styled(style, fit(text, options.columns), options.colours) + "\n";
+  };
+  std::string text =
+      line(Style::kHeading, profile.command) + line(Style::kPlain, joined(profile_facts(profile)));
+  for (const std::string& note : profile_notes(profile)) text += line(Style::kFaint, note);
+  return text + "\n";
+}
+
+std::string weight_text(const Profile& profile, int64_t weight) {
+  switch (profile.unit) {
+    case WeightUnit::kNanoseconds:
+      return format_duration_ns(weight);
+    case WeightUnit::kEvents:
+      return format_count(weight) + " " + printable(profile.event);
+    case WeightUnit::kSamples:
+      break;
+  }
+  return format_count(weight) + (weight == 1 ? " sample" : " samples");
+}
+
+std::string_view kind_text(const Function& function) {
+  if (function.is_process) return "process";
+  switch (function.kind) {
+    case FrameKind::kKernel:
+      return "kernel";
+    case FrameKind::kInlined:
+      return "inlined";
+    case FrameKind::kJava:
+      return "java";
+    case FrameKind::kPython:
+      return "python";
+    case FrameKind::kGpu:
+      return "gpu";
+    case FrameKind::kNative:
+    case FrameKind::kUnknown:
+      break;
+  }
+  return {};
+}
+
+std::string_view module_name(std::string_view module) {
+  return module.substr(module.rfind('/') + 1);
+}
+
+std::string shorten_name(std::string_view name) {
+  if (name.find("operator") != std::string_view::npos) return std::string(name);
+  std::string out;
+  std::string open;  // the brackets that are to be closed
+  for (const char c : name) {
+    if (c == '<' || c == '(') {
+      if (open.empty()) out += std::string(1, c) + "…";
+      open += c == '<' ? '>' : ')';
+    } else if (c == '>' || c == ')') {
+      if (open.empty() || open.back() != c) return std::string(name);
+      open.pop_back();
+      if (open.empty()) out += c;
+    } else if (open.empty()) {
+      out += c;
+    }
+  }
+  return open.empty() ? out : std::string(name);
+}
+
+std::string fit_name(std::string_view printable_name, size_t columns) {
+  if (display_width(printable_name) <= columns) return std::string(printable_name);
+  return fit(shorten_name(printable_name), columns);
+}
+
+}  // namespace fathom
