@@ -23,7 +23,7 @@ Result<int> run_report(const Arguments& arguments) {
     return Error{Code::kInvalid, "--table goes with --as csv",
                  "fathom report RUN --as csv --table " + arguments.text("table")};
   }
-  TRY_ASSIGN(const Recording recording, Recording::open(path));
+  TRY_ASSIGN(const Recording recording, open_recording(path));
   ReportOptions options;
   options.table = arguments.text("table");
   options.columns = terminal_columns(STDOUT_FILENO);
@@ -44,7 +44,7 @@ constexpr Flag kFlags[] = {
     {.name = "as",
      .letter = 'a',
      .value = "FORMAT",
-     .help = "summary, json or csv",
+     .help = "what to write",
      .fallback = "summary",
      .completes = "format"},
     {.name = "output",
