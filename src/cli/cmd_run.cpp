@@ -164,6 +164,18 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
 
 Result<int> run_run(const Arguments& arguments) {
   TRY_ASSIGN(SessionOptions options, options_from(arguments));
+  SetAside replaced;
+  if (arguments.has("force")) {
+    if (!arguments.has("output"))
+      return Error{Code::kInvalid, "--force goes with a name",
+                   "fathom run -o NAME --force -- COMMAND"};
+    auto moved = SetAside::make(run_folder_name(arguments.text("output")));
+    if (!moved.ok()) {
+      log_failure(moved.error());
+      return kExitOurs;
+    }
+    replaced = std::move(moved).value();
+  }
   auto folder = folder_for(arguments);
   if (!folder.ok()) {
     log_failure(folder.error());
@@ -178,16 +190,17 @@ constexpr Flag kFlags[] = {
      .value = "NAME",
      .help = "record into NAME.fathom; else COMMAND-1.fathom, COMMAND-2.fathom",
      .completes = "file"},
+    {.name = "force", .letter = 'f', .help = "with -o: replace a recording of that name"},
     {.name = "probe",
      .letter = 'p',
      .value = "LIST",
-     .help = "probes to use; fathom doctor lists them",
+     .help = "probes to use; fathom doctor says more of them",
      .list = true,
      .completes = "probe"},
     {.name = "interval",
      .letter = 'i',
      .value = "TIME",
-     .help = "time between two looks at resources",
+     .help = "time between two looks at resources, such as 50ms; a bare number is seconds",
      .fallback = "200ms"},
     {.name = "duration",
      .letter = 'd',
