@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/newest.h"
 #include "record/pack.h"
 #include "record/recording.h"
 
@@ -10,7 +11,7 @@ namespace fathom {
 namespace {
 
 Result<int> run_pack(const Arguments& arguments) {
-  TRY_ASSIGN(const Recording recording, Recording::open(arguments.positional(0)));
+  TRY_ASSIGN(const Recording recording, open_recording(arguments.positional(0)));
   const std::string& folder = recording.path();
   const std::string file = arguments.has("output") ? arguments.text("output") : packed_name(folder);
   TRY(pack_recording(folder, file, arguments.has("force") ? Overwrite::kYes : Overwrite::kNo));

@@ -76,7 +76,7 @@ Result<int> run_query(const Arguments& arguments) {
   TRY_ASSIGN(const std::string sql, sql_of(words.back()));
   std::vector<Recording> recordings;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
-    TRY_ASSIGN(Recording recording, Recording::open(words[i]));
+    TRY_ASSIGN(Recording recording, open_recording(words[i]));
     recordings.push_back(std::move(recording));
   }
   TRY_ASSIGN(const auto session, SqlSession::open(std::move(recordings)));
@@ -88,6 +88,8 @@ Result<int> run_query(const Arguments& arguments) {
   } else {
     TRY(write_table(rows, {columns_to_fit(), colours_wanted(STDOUT_FILENO)}, print_out));
   }
+  if (const NamedQuery* asked = find_named_query(words.back()); asked != nullptr && rows.taken == 0)
+    log_hint("no rows: {}", asked->when_empty);
   for (const std::string& damage : session->damage()) log_warning("{}", damage);
   return 0;
 }

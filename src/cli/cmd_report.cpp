@@ -92,7 +92,7 @@ Result<int> run_report(const Arguments& arguments) {
   TRY(check_flags(*report, arguments));
   ReportOptions options;
   TRY(read_stack_flags(arguments, options));
-  TRY_ASSIGN(const Recording recording, Recording::open(path));
+  TRY_ASSIGN(const Recording recording, open_recording(path));
   std::string aside;
   options.aside = &aside;
   options.table = arguments.text("table");
@@ -123,7 +123,7 @@ constexpr Flag kFlags[] = {
     {.name = "as",
      .letter = 'a',
      .value = "FORMAT",
-     .help = "summary, json, csv, flamegraph, folded, top, tree or callers",
+     .help = "what to write",
      .fallback = "summary",
      .completes = "format"},
     {.name = "output",

@@ -168,6 +168,18 @@ Result<int> run_run(const Arguments& arguments) {
   TRY_ASSIGN(RunTarget target, run_target_from(arguments));
   const std::string name = target.name;
   TRY_ASSIGN(SessionOptions options, options_from(arguments, std::move(target)));
+  SetAside replaced;
+  if (arguments.has("force")) {
+    if (!arguments.has("output"))
+      return Error{Code::kInvalid, "--force goes with a name",
+                   "fathom run -o NAME --force -- COMMAND"};
+    auto moved = SetAside::make(run_folder_name(arguments.text("output")));
+    if (!moved.ok()) {
+      log_failure(moved.error());
+      return kExitOurs;
+    }
+    replaced = std::move(moved).value();
+  }
   auto folder = folder_for(arguments, name);
   if (!folder.ok()) {
     log_failure(folder.error());
@@ -195,16 +207,17 @@ constexpr Flag kFlags[] = {
      .value = "NAME",
      .help = "record into NAME.fathom; else COMMAND-1.fathom, COMMAND-2.fathom",
      .completes = "file"},
+    {.name = "force", .letter = 'f', .help = "with -o: replace a recording of that name"},
     {.name = "probe",
      .letter = 'p',
      .value = "LIST",
-     .help = "probes to use beside the usual; fathom doctor lists them",
+     .help = "probes to use beside the usual; fathom doctor says more of them",
      .list = true,
      .completes = "probe"},
     {.name = "interval",
      .letter = 'i',
      .value = "TIME",
-     .help = "time between two looks at resources",
+     .help = "time between two looks at resources, such as 50ms; a bare number is seconds",
      .fallback = "200ms"},
     {.name = "freq",
      .letter = 'F',

@@ -6,6 +6,7 @@
 
 #include "base/proc.h"
 #include "cli/complete.h"
+#include "import/importer.h"
 #include "probe/probe.h"
 #include "report/report.h"
 
@@ -43,6 +44,12 @@ std::vector<std::string> process_ids(CommandTable /*commands*/) {
   return ids;
 }
 
+std::vector<std::string> importer_names(CommandTable /*commands*/) {
+  std::vector<std::string> names;
+  for (const ImporterInfo& importer : all_importers()) names.emplace_back(importer.name);
+  return names;
+}
+
 struct Kind {
   std::string_view name;
   std::vector<std::string> (*list)(CommandTable commands);  // nullptr: the shell lists them
@@ -50,8 +57,13 @@ struct Kind {
 
 // One line a kind of word.
 constexpr std::array kKinds = {
-    Kind{"file", nullptr},          Kind{"folder", nullptr},    Kind{"run", nullptr},
-    Kind{"command", command_names}, Kind{"probe", probe_names}, Kind{"format", format_names},
+    Kind{"file", nullptr},
+    Kind{"folder", nullptr},
+    Kind{"run", nullptr},
+    Kind{"command", command_names},
+    Kind{"probe", probe_names},
+    Kind{"format", format_names},
+    Kind{"foreign-format", importer_names},
     Kind{"pid", process_ids},
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/complete.h"
 
 namespace fathom {
 namespace {
@@ -92,7 +93,12 @@ std::string usage_line(const Command& command) {
 }
 
 std::string full_help(const Flag& flag) {
-  std::string text = with_choices(flag.help, flag.choices, flag.fallback);
+  std::string help = flag.help;
+  if (flag.choices == nullptr && flag.completes != nullptr) {
+    if (const auto words = completion_words({}, flag.completes); !words.empty())
+      help += fmt::format(": {}", fmt::join(words, ", "));
+  }
+  std::string text = with_choices(help, flag.choices, flag.fallback);
   if (flag.repeatable) text += "; may be given several times";
   return text;
 }

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/fd.h"
 #include "base/install.h"
@@ -63,12 +64,17 @@ class ProcessTarget final : public Target {
     TRY_ASSIGN(const fathom_spawn_message message, next());
     if (message.kind == FATHOM_SPAWN_STARTED) return {};
     Error error = errno_error(command_, message.error);
+    std::error_code ignored;
     if (message.error == ENOENT && command_.find('/') == std::string::npos) {
       error =
           Error{Code::kNotFound, command_ + ": command not found", "check the spelling and PATH"};
+    } else if (message.error == EACCES && std::filesystem::is_directory(command_, ignored)) {
+      error = Error{Code::kPermission, command_ + " is a folder", "name a program in it"};
     } else if (message.error == EACCES) {
       error.hint = "is it an executable file? chmod +x " + command_;
     }
+    if (message.error == ENOENT && command_.find(' ') != std::string::npos)
+      error.hint = "did you mean: fathom run -- " + command_;
     return error;
   }
 

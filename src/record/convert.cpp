@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kWorkName = ".converting";
-
 // Every thread holds a decoded frame and buffers a row group until it is full: these two decide the
 // memory (10 M counters: 58 MB beside libduckdb; with DuckDB's own 122,880 rows twice that, and no
 // faster).
@@ -61,7 +59,7 @@ Result<std::string> folder_of(const Recording& recording) {
 class Conversion {
  public:
   Conversion(const Recording& recording, std::string folder)
-      : recording_(recording), folder_(std::move(folder)), work_(folder_ + "/" + kWorkName) {}
+      : recording_(recording), folder_(std::move(folder)), work_(folder_ + "/" + kConvertingName) {}
 
   Status run() {
     TRY(remove_all(work_));

@@ -131,15 +131,19 @@ Result<std::unique_ptr<Collected>> collect_as_written(const Recording& recording
   return collected;
 }
 
+void add_damage(const Recording& recording, Collected& collected) {
+  const std::string damage = recording.damage();
+  if (damage.empty()) return;
+  const bool told_before = recording.form() == Recording::Form::kTables;
+  for (Run& run : collected.rows.of<Run>()) {
+    const std::string before(told_before ? collected.text(run.damage) : "");
+    run.damage = collected.names.string(join_damage(before, damage));
+  }
+}
+
 Result<std::unique_ptr<Collected>> collect(const Recording& recording, TableSet tables) {
   TRY_ASSIGN(auto collected, collect_as_written(recording, tables));
-  const std::string damage = recording.damage();
-  if (damage.empty()) return collected;
-  const bool told_before = recording.form() == Recording::Form::kTables;
-  for (Run& run : collected->rows.of<Run>()) {
-    const std::string before(told_before ? collected->text(run.damage) : "");
-    run.damage = collected->names.string(join_damage(before, damage));
-  }
+  add_damage(recording, *collected);
   return collected;
 }
 

@@ -20,6 +20,7 @@ namespace fathom {
 
 constexpr const char* kJournalName = "journal";
 constexpr const char* kRunFileName = "run.json";
+constexpr const char* kConvertingName = ".converting";  // a conversion under way
 constexpr const char* kFolderSuffix = ".fathom";
 
 // The tables of a recording and how many rows each has.
@@ -35,6 +36,8 @@ class Recording {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string table_path(const char* table) const;
   [[nodiscard]] const JournalReader* journal() const { return journal_.get(); }
+  // In table form: the tables as they were made; none where run.json does not say.
+  [[nodiscard]] const TableList& written_tables() const { return tables_; }
   // In table form: says how many rows a table has, to be compared with what was written.
   void found_rows(const char* table, int64_t rows) const;
 
@@ -72,7 +75,9 @@ struct Collected {
 };
 [[nodiscard]] Result<std::unique_ptr<Collected>> collect_as_written(const Recording& recording,
                                                                     TableSet tables);
-// The same, but the rows of runs also say what is missing now.
+// Lets the rows of runs say what is known to be missing by now.
+void add_damage(const Recording& recording, Collected& collected);
+// Both in one.
 [[nodiscard]] Result<std::unique_ptr<Collected>> collect(const Recording& recording,
                                                          TableSet tables);
 // Both sentences, either of which may be empty.

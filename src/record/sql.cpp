@@ -199,7 +199,7 @@ Result<SqlRows> SqlSession::rows_of(const std::string& sql) {
   for (size_t i = 0; i < count; ++i) {
     columns.push_back({result.value().column_name(i), CellFormat(result.value().column_type(i))});
   }
-  return SqlRows{std::move(columns), std::move(result).value()};
+  return SqlRows{std::move(columns), std::move(result).value(), 0};
 }
 
 Result<SqlRows> SqlSession::query(const std::string& sql) {

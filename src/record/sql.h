@@ -23,6 +23,7 @@ struct SqlRows {
   };
   std::vector<Column> columns;  // none: the statement gives no rows
   DuckResult result;
+  int64_t taken = 0;  // rows that were read so far
 };
 
 class SqlSession {

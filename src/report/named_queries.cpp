@@ -37,7 +37,23 @@ SELECT p.label, repeat('  ', t.depth) || coalesce(p.name, '?') AS process, p.pid
 FROM tree t JOIN processes p USING (run, pid, start_ns) LEFT JOIN runs r USING (run)
 ORDER BY p.run, t.place)"},
 
-    {"timeline", "Gauges second by second; those that add up (_total) as a rate", R"(
+    {"timeline", "One row a second: cores, memory, processes and bytes of the tree", R"(
+WITH seconds AS (
+  SELECT g.run, g.label, r.start_ns, greatest(g.time_ns - r.start_ns, 0) // 1000000000 AS second, g.name,
+         max(g.value) AS most, max_by(g.value, g.time_ns) AS last, max(g.time_ns) AS last_ns
+  FROM gauges g JOIN runs r USING (run) WHERE g.scope = 'tree' GROUP BY ALL),
+steps AS (
+  SELECT *, (last - lag(last, 1, 0) OVER series)
+            / nullif(greatest(last_ns - lag(last_ns, 1, start_ns) OVER series, 0), 0) AS per_ns
+  FROM seconds WINDOW series AS (PARTITION BY run, name ORDER BY second))
+SELECT label, second, round(sum(per_ns) FILTER (name IN ('cpu_user_total', 'cpu_system_total')), 2) AS cpu_cores,
+       round(max(most) FILTER (name = 'rss') / 1e6, 3) AS rss_mb, (max(most) FILTER (name = 'processes'))::BIGINT AS processes,
+       round(1e3 * any_value(per_ns) FILTER (name = 'read_chars_total'), 3) AS read_mb_per_s,
+       round(1e3 * any_value(per_ns) FILTER (name = 'written_chars_total'), 3) AS written_mb_per_s
+FROM steps GROUP BY run, label, second ORDER BY run, second)",
+     "no gauges were recorded: they come from the resources probe"},
+
+    {"gauges-by-second", "Every gauge, second by second; those that add up (_total) as a rate", R"(
 WITH seconds AS (
   SELECT g.run, g.label, (g.time_ns - r.start_ns) // 1000000000 AS second, g.scope, g.name, g.unit,
          avg(g.value) AS mean, max_by(g.value, g.time_ns) AS last, max(g.time_ns) AS last_ns
@@ -61,7 +77,8 @@ ORDER BY bytes DESC LIMIT 50)"},
     {"exits", "Processes that failed: exit status other than 0, or ended by a signal", R"(
 SELECT p.label, p.pid, p.name, p.exit_status, p.exit_signal, round((p.end_ns - r.start_ns) / 1e9, 3) AS at_s, p.args
 FROM processes p LEFT JOIN runs r USING (run)
-WHERE p.exit_status <> 0 OR p.exit_signal IS NOT NULL ORDER BY p.run, p.end_ns)"},
+WHERE p.exit_status <> 0 OR p.exit_signal IS NOT NULL ORDER BY p.run, p.end_ns)",
+     "no process is known to have failed"},
 
     {"calls", "Functions by time: calls, bytes, errors, a layer at a time", R"(
 WITH calls AS (
@@ -71,7 +88,8 @@ WITH calls AS (
 SELECT label, layer, name, sum(count) AS calls, round(sum(time_ns) / 1e6, 3) AS time_ms,
        round(sum(self_time_ns) / 1e6, 3) AS self_ms, round(sum(time_ns) / nullif(sum(count), 0)) AS mean_ns,
        sum(bytes) AS bytes, sum(errors) AS errors
-FROM calls GROUP BY run, label, layer, name ORDER BY run, layer, sum(time_ns) DESC NULLS LAST, name)"},
+FROM calls GROUP BY run, label, layer, name ORDER BY run, layer, sum(time_ns) DESC NULLS LAST, name)",
+     "no calls were recorded: the probes that watch them are listed by fathom doctor"},
 
     {"files", "Files by bytes moved: calls, time, errors", R"(
 WITH calls AS (
@@ -81,19 +99,23 @@ WITH calls AS (
 SELECT label, layer, file, sum(count) AS calls, sum(bytes) AS bytes, round(sum(time_ns) / 1e6, 3) AS time_ms,
        round(sum(bytes) / nullif(sum(time_ns), 0) * 1e3, 3) AS mb_per_s, sum(errors) AS errors
 FROM calls WHERE file IS NOT NULL GROUP BY run, label, layer, file
-ORDER BY sum(bytes) DESC NULLS LAST, sum(time_ns) DESC NULLS LAST LIMIT 100)"},
+ORDER BY sum(bytes) DESC NULLS LAST, sum(time_ns) DESC NULLS LAST LIMIT 100)",
+     "no calls on files were recorded: the probes that watch them are listed by fathom doctor"},
 
     {"bandwidth", "Bytes moved in each slice of time, by layer and function", R"(
 SELECT c.label, round((c.slice_ns - r.start_ns) / 1e9, 3) AS at_s, c.layer, c.name, sum(c.count) AS calls,
        sum(c.bytes) AS bytes, round(sum(c.bytes) / nullif(max(c.slice_length_ns), 0) * 1e3, 3) AS mb_per_s
 FROM counters c JOIN runs r USING (run) WHERE c.bytes > 0
-GROUP BY c.run, c.label, c.slice_ns, r.start_ns, c.layer, c.name ORDER BY c.run, c.slice_ns, bytes DESC)"},
+GROUP BY c.run, c.label, c.slice_ns, r.start_ns, c.layer, c.name ORDER BY c.run, c.slice_ns, bytes DESC)",
+     "no calls that move bytes were recorded: the probes that watch them are listed by fathom "
+     "doctor"},
 
     {"hot-functions", "Where samples were taken: functions by own weight", R"(
 SELECT s.label, s.event, s.state, t.symbol, t.module, t.kind, count(*) AS samples, sum(s.weight) AS weight,
        round(100.0 * sum(s.weight) / sum(sum(s.weight)) OVER (PARTITION BY s.run, s.event, s.state), 2) AS percent
 FROM samples s LEFT JOIN stacks t ON t.run = s.run AND t.id = s.stack
-GROUP BY s.run, s.label, s.event, s.state, t.symbol, t.module, t.kind ORDER BY s.run, weight DESC LIMIT 50)"},
+GROUP BY s.run, s.label, s.event, s.state, t.symbol, t.module, t.kind ORDER BY s.run, weight DESC LIMIT 50)",
+     "no stacks were sampled: fathom doctor lists the probes, fathom import reads those of others"},
 
     {"hot-stacks", "Whole stacks by weight, from the root to the leaf", R"(
 WITH RECURSIVE leaves AS (

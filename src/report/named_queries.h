@@ -12,6 +12,8 @@ struct NamedQuery {
   const char* name;
   const char* summary;
   const char* sql;
+  // What it means that there is no row, for people who wonder.
+  const char* when_empty = "the recording has no rows for this question";
 };
 
 std::span<const NamedQuery> named_queries();

@@ -23,6 +23,7 @@ Status for_each_row(SqlRows& rows, CellForm form, std::vector<std::string>& cell
     TRY_ASSIGN(const DuckChunk chunk, rows.result.next());
     if (chunk.get() == nullptr) break;
     const size_t count = api.data_chunk_get_size(chunk.get());
+    rows.taken += static_cast<int64_t>(count);
     for (size_t row = 0; row < count; ++row) {
       for (size_t i = 0; i < cells.size(); ++i) {
         cells[i].clear();

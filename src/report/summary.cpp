@@ -136,19 +136,19 @@ const GaugeRange* Summary::gauge(const std::string& scope_and_name) const {
 
 Result<Summary> summarize(const Recording& recording) {
   Summary summary;
+  TRY_ASSIGN(summary.tables, collect_as_written(recording, tables_of<Run, ProbeStatus, Process>()));
+  if (summary.tables->rows.of<Run>().empty()) {
+    return Error{Code::kCorrupt,
+                 recording.path() + " does not say which run it is: its first frame is lost",
+                 "what is left can be read with: fathom query " + recording.path() + " --list"};
+  }
   GaugeRanges ranges(summary.gauges);
   TRY(recording.read(tables_of<Gauge>(), [&](const Batch& batch) -> Status {
     ranges.add(batch);
     return {};
   }));
   TRY(add_stacks(recording, summary));
-  // Last, for it also says what damage reading has met.
-  TRY_ASSIGN(summary.tables, collect(recording, tables_of<Run, ProbeStatus, Process>()));
-  if (summary.tables->rows.of<Run>().empty()) {
-    return Error{Code::kCorrupt,
-                 recording.path() + " does not say which run it is: its first frame is lost",
-                 "what is left can be read with: fathom query " + recording.path() + " --list"};
-  }
+  add_damage(recording, *summary.tables);  // all that was met while reading
   summary.damage = summary.text(summary.run().damage);
   add_programs(summary);
   if (!summary.run().end_ns) fill_totals_from_gauges(summary);

@@ -3,11 +3,13 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
 #include "base/fd.h"
 #include "base/subprocess.h"
+#include "record/column.h"
 #include "record/recording.h"
 
 namespace fathom {
@@ -20,8 +22,11 @@ constexpr int kMostNumbers = 100'000;
 Error cannot_make(const std::string& folder, int error_number) {
   Error error = errno_error("make " + folder, error_number);
   if (error_number == EEXIST) {
-    error = Error{Code::kExists, folder + " exists already",
-                  "choose another name with -o, or look at it with: fathom report " + folder};
+    error =
+        Error{Code::kExists, folder + " exists already",
+              "choose another name with -o, replace it with --force, or look at it with: fathom "
+              "report " +
+                  folder};
   } else if (error.code == Code::kPermission) {
     error.hint = "record elsewhere with: fathom run -o FOLDER/NAME -- COMMAND";
   }
@@ -38,7 +43,61 @@ std::string base_name(const std::vector<std::string>& command) {
   return name.empty() || name[0] == '.' ? "run" : name.substr(0, 64);
 }
 
+bool is_file_of_recording(const std::string& name) {
+  if (name == kJournalName || name == kRunFileName || name == kConvertingName) return true;
+  return std::any_of(all_tables().begin(), all_tables().end(), [&](const TableColumns& table) {
+    return name == std::string(table.name) + ".parquet";
+  });
+}
+
+// Only what a recorder made goes, and only when it is done with it.
+Status check_replaceable(const std::string& folder) {
+  const auto refuse = [&](const std::string& why) {
+    return Error{Code::kExists, folder + " is not replaced: " + why, "choose another name with -o"};
+  };
+  std::error_code failed;
+  if (fs::is_symlink(folder, failed)) return refuse("it is a link");
+  if (!fs::is_directory(folder, failed)) return refuse("it is not a folder");
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename();
+    if (!is_file_of_recording(name)) return refuse("it also holds " + name);
+  }
+  const bool recorded = fs::exists(folder + "/" + kJournalName, failed) ||
+                        fs::exists(folder + "/" + TableOf<Run>::kName + ".parquet", failed);
+  if (failed) return errno_error("look into " + folder, failed.value());
+  if (!recorded) return refuse("it is not a recording");
+  if (journal_use(folder + "/" + kJournalName) == JournalUse::kInUse)
+    return refuse("it is still being recorded");
+  return {};
+}
+
 }  // namespace
+
+Result<SetAside> SetAside::make(const std::string& folder) {
+  std::error_code failed;
+  SetAside moved;
+  if (!fs::exists(fs::symlink_status(folder, failed))) return moved;
+  TRY(check_replaceable(folder));
+  const std::string aside = folder + ".replaced";
+  if (fs::exists(aside, failed)) {  // left by a killed run
+    TRY(check_replaceable(aside));
+    fs::remove_all(aside, failed);
+  }
+  if (rename(folder.c_str(), aside.c_str()) != 0) return errno_error("rename " + folder);
+  moved.folder_ = folder;
+  moved.aside_ = aside;
+  return moved;
+}
+
+SetAside::~SetAside() {
+  std::error_code ignored;
+  if (folder_.empty()) return;
+  if (fs::exists(folder_, ignored)) {
+    fs::remove_all(aside_, ignored);
+  } else {
+    fs::rename(aside_, folder_, ignored);
+  }
+}
 
 std::string run_folder_name(const std::string& wanted) {
   std::string folder = wanted;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder a run is recorded into. Never one that holds something already: a recording there
-// stays.
+// stays, unless it is to be replaced.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +18,27 @@ std::string run_folder_name(const std::string& wanted);
 // is missing); empty: NAME-1.fathom, NAME-2.fathom … in the current folder, the first that is free.
 Result<std::string> make_run_folder(const std::string& wanted,
                                     const std::vector<std::string>& command);
+
+// A recording that another is to replace. It comes back if none was made in its place, and goes if
+// one was.
+class SetAside {
+ public:
+  // Moves the recording in `folder` aside; kExists if what is there is no finished recording and
+  // nothing else. No folder is fine.
+  static Result<SetAside> make(const std::string& folder);
+  SetAside() = default;
+  SetAside(SetAside&& other) noexcept
+      : folder_(std::exchange(other.folder_, {})), aside_(std::move(other.aside_)) {}
+  SetAside& operator=(SetAside&& other) noexcept {
+    std::swap(folder_, other.folder_);
+    std::swap(aside_, other.aside_);
+    return *this;
+  }
+  ~SetAside();
+
+ private:
+  std::string folder_, aside_;  // empty: nothing was moved
+};
 
 // Removes a folder in which nothing was recorded.
 void drop_run_folder(const std::string& folder);

@@ -196,13 +196,45 @@ TEST_F(QueryTest, NamedQueriesCountRight) {
             "200,94277,\n");
   EXPECT_EQ(named("exits"),
             "label,pid,name,exit_status,exit_signal,at_s,args\na,101,\"a,\"\"b\"\"\",1,,1.5,\n");
-  EXPECT_EQ(named("timeline"),
+  EXPECT_EQ(named("gauges-by-second"),
             "label,second,scope,name,unit,value\n"
             "a,0,tree,cpu_total,ns/s,\na,1,tree,cpu_total,ns/s,200\n");
   EXPECT_NE(named("process-tree").find("\na,\"  a,\"\"b\"\"\",101,"), std::string::npos)
       << named("process-tree");
   EXPECT_NE(named("hot-functions").find("main,,native,1,1,100"), std::string::npos)
       << named("hot-functions");
+}
+
+// A run that starts at 1 s and is looked at half-way through every second, and once before it
+// starts.
+TEST_F(QueryTest, TheTimelineIsARowASecond) {
+  Interner names;
+  std::vector<Rows> frames(1);
+  fathom::Run run;
+  run.id = names.string("id");
+  run.label = names.string("t");
+  run.start_ns = 1'000'000'000;
+  frames[0].of<fathom::Run>().push_back(run);
+  const auto look = [&](int64_t time_ns, const char* name, double value) {
+    frames[0].of<Gauge>().push_back(
+        {time_ns, names.string("tree"), names.string(name), names.string("unit"), value});
+  };
+  for (const char* name : {"cpu_user_total", "cpu_system_total", "written_chars_total"})
+    look(999'000'000, name, 0);
+  look(1'500'000'000, "cpu_user_total", 300e6);
+  look(1'500'000'000, "cpu_system_total", 100e6);
+  look(1'500'000'000, "rss", 2e6);
+  look(1'600'000'000, "rss", 1e6);
+  look(1'500'000'000, "processes", 3);
+  look(2'500'000'000, "cpu_user_total", 1300e6);
+  look(2'500'000'000, "cpu_system_total", 600e6);
+  look(2'500'000'000, "written_chars_total", 3e6);
+  write_journal(root_.path() + "/t.fathom", names, frames);
+  const auto session = open({root_.path() + "/t.fathom"});
+  EXPECT_EQ(ask(*session, find_named_query("timeline")->sql, As::kCsv),
+            "label,second,cpu_cores,rss_mb,processes,read_mb_per_s,written_mb_per_s\n"
+            "t,0,0.8,2,3,,\n"
+            "t,1,1.5,,,,1.999\n");
 }
 
 TEST_F(QueryTest, ErrorsSayWhatWasMeant) {

@@ -143,6 +143,49 @@ TEST_F(RunFolder, RecoveryLeavesAlone) {
   EXPECT_EQ(read_file("make-4.fathom/journal").value_or(""), "garbage");
 }
 
+TEST_F(RunFolder, WhatIsSetAsideGoesWhenItIsReplaced) {
+  journal_in("a.fathom", true);
+  {
+    const auto moved = SetAside::make("a.fathom");
+    ASSERT_TRUE(moved.ok()) << moved.error().message;
+    EXPECT_EQ(made("a"), "a.fathom");
+  }
+  EXPECT_TRUE(fs::is_empty("a.fathom"));
+  EXPECT_FALSE(fs::exists("a.fathom.replaced"));
+}
+
+TEST_F(RunFolder, WhatIsSetAsideComesBackWhenItIsNot) {
+  journal_in("a.fathom", true);
+  {
+    const auto moved = SetAside::make("a.fathom");
+    ASSERT_TRUE(moved.ok()) << moved.error().message;
+    EXPECT_FALSE(fs::exists("a.fathom"));
+  }
+  EXPECT_TRUE(fs::exists("a.fathom/journal"));
+  EXPECT_FALSE(fs::exists("a.fathom.replaced"));
+}
+
+TEST_F(RunFolder, NothingToSetAsideIsFine) { EXPECT_TRUE(SetAside::make("absent.fathom").ok()); }
+
+TEST_F(RunFolder, OnlyAFinishedRecordingIsSetAside) {
+  const auto refused = [](const char* folder) {
+    const auto moved = SetAside::make(folder);
+    return !moved.ok() && moved.error().code == Code::kExists && fs::exists(folder);
+  };
+  fs::create_directory("empty.fathom");
+  EXPECT_TRUE(refused("empty.fathom"));
+  const auto recording = journal_in("live.fathom", false);
+  EXPECT_TRUE(refused("live.fathom"));
+  journal_in("mine.fathom", true);
+  ASSERT_TRUE(write_file("mine.fathom/notes.txt", "precious").ok());
+  EXPECT_TRUE(refused("mine.fathom"));
+  journal_in("real.fathom", true);
+  fs::create_directory_symlink("real.fathom", "link.fathom");
+  EXPECT_TRUE(refused("link.fathom"));
+  ASSERT_TRUE(write_file("file.fathom", "precious").ok());
+  EXPECT_TRUE(refused("file.fathom"));
+}
+
 TEST_F(RunFolder, RecoveryOfAMissingFolderFindsNothing) {
   EXPECT_TRUE(recover_left_behind("absent/make-1.fathom").empty());
 }
