@@ -28,7 +28,7 @@ Error no_such_cgroup(const std::string& name) {
 
 // The path below the mount of a tree, of a folder in it or of one given from the root.
 std::string path_in_tree(const CgroupPlaces& roots, const std::string& name) {
-  const std::string clean = fs::path(name.starts_with('/') ? name : "/" + name).lexically_normal();
+  std::string clean = fs::path(name.starts_with('/') ? name : "/" + name).lexically_normal();
   for (const std::string* root :
        {&roots.unified, &roots.memory, &roots.cpuacct, &roots.perf_event}) {
     if (root->empty() || !is_cgroup(clean)) continue;
@@ -58,7 +58,6 @@ void add_processes(const std::string& folder, std::vector<int64_t>& pids) {
 // Everybody at the root of every tree; where only a part of a tree is mounted, at that.
 CgroupPlaces CgroupPlaces::roots(std::string_view mountinfo) {
   CgroupPlaces roots;
-  std::string own;
   while (!mountinfo.empty()) {
     const std::string_view line = mountinfo.substr(0, mountinfo.find('\n'));
     mountinfo.remove_prefix(std::min(line.size() + 1, mountinfo.size()));
@@ -67,9 +66,10 @@ CgroupPlaces CgroupPlaces::roots(std::string_view mountinfo) {
       at = line.find(' ', at + 1);
     if (at == std::string_view::npos) continue;
     const std::string root(line.substr(at + 1, line.find(' ', at + 1) - at - 1));
-    const CgroupPlaces one =
-        parse(line, "0::" + root + "\n1:memory:" + root + "\n2:cpuacct:" + root +
-                        "\n3:perf_event:" + root + "\n");
+    std::string everywhere;
+    for (const char* tree : {"0::", "1:memory:", "2:cpuacct:", "3:perf_event:"})
+      everywhere.append(tree).append(root).append("\n");
+    const CgroupPlaces one = parse(line, everywhere);
     if (!one.unified.empty()) roots.unified = one.unified;
     if (!one.memory.empty()) roots.memory = one.memory;
     if (!one.cpuacct.empty()) roots.cpuacct = one.cpuacct;

@@ -44,6 +44,17 @@ TEST(ProgressText, LeavesOutWhatIsNot) {
   }
 }
 
+TEST(ProgressText, SaysWhatItIsAttachedTo) {
+  Progress progress = sample();
+  EXPECT_EQ(progress_text(progress).find("attached"), std::string::npos);
+  progress.attached_to = "pid 123 (nginx)";
+  EXPECT_NE(progress_text(progress).find("01:15  attached to pid 123 (nginx) · 0 dropped"),
+            std::string::npos)
+      << progress_text(progress);
+  progress.attached_to = std::string(200, 'x');
+  EXPECT_NE(progress_text(progress).find("… · 0 dropped"), std::string::npos);
+}
+
 // stderr on a terminal of our own for the time of a test.
 class OnTerminal : public ::testing::Test {
  protected:

@@ -197,7 +197,7 @@ Status PerfTasks::adopt(int64_t pid) {
     for (const int64_t tid : list_ids(proc_folder(pid) + "/task").value_or({})) {
       if (follows(pid, tid)) continue;
       const bool first = sources_.empty();
-      if (const Status followed = follow(tid); !followed.ok()) {
+      if (Status followed = follow(tid); !followed.ok()) {
         own_clocks_.erase(tid);
         if (first) sources_.clear();
         if (access(proc_folder(pid, tid).c_str(), F_OK) != 0) continue;  // it has ended

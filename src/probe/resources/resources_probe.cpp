@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/proc_system.h"
@@ -22,6 +24,7 @@ namespace fathom {
 namespace {
 
 constexpr int64_t kSlowEvery = kNsPerSecond;  // cgroup, host and the costlier figures of the tree
+constexpr int kExitPatience = 200;            // ms to wait for the last exit to be told
 constexpr int64_t kCostFactor = 50;           // looking takes at most a 50th of the time
 
 class ResourcesProbe final : public Probe {
@@ -77,6 +80,7 @@ class ResourcesProbe final : public Probe {
   void finish(int64_t now_ns) override {
     look(now_ns, true);
     source_->drain(*table_);  // a source may hold an exit back for one drain
+    if (told_at_exit_) await_exits();
     if (scope_.attached && told_at_exit_) {
       for (const int64_t pid : table_->live()) {
         if (const auto running = read_running(pid)) table_->settle(*running);
@@ -182,6 +186,22 @@ class ResourcesProbe final : public Probe {
         table_->adopt(*running, attach_ns_);
         found = true;
       }
+    }
+  }
+
+  // Whoever waits for a process, or holds its pidfd, may know of its end before the kernel tells
+  // its last figures: on a busy machine, milliseconds.
+  void await_exits() {
+    for (int left = kExitPatience; left >= 0; --left) {
+      std::vector<int64_t> untold = table_->live();
+      std::erase_if(untold, is_running);
+      if (untold.empty()) return;
+      if (left == 0) {
+        for (const int64_t pid : untold) table_->vanished(pid, monotonic_ns());
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      source_->drain(*table_);
     }
   }
 

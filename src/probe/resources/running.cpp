@@ -57,10 +57,12 @@ void take_schedule(const std::string& folder, TaskUsage& used) {
   used.user_ns = *used.cpu_ns - *used.system_ns;
 }
 
+bool is_over(const ProcStat& stat) { return stat.state == 'Z' || stat.state == 'X'; }
+
 std::optional<RunningThread> read_thread(int64_t pid, int64_t tid) {
   const std::string folder = proc_folder(pid, tid);
   const auto stat = read_proc_stat(folder);
-  if (!stat.ok() || stat.value().state == 'Z' || stat.value().state == 'X') return std::nullopt;
+  if (!stat.ok() || is_over(stat.value())) return std::nullopt;
   RunningThread thread{tid, start_of(stat.value()), stat.value().name, usage_in(stat.value())};
   take_schedule(folder, thread.used);
   take_status(folder, thread.used);
@@ -95,6 +97,14 @@ std::optional<RunningProcess> read_running(int64_t pid) {
   }
   if (process.threads.empty()) return std::nullopt;
   return process;
+}
+
+bool is_running(int64_t pid) {
+  for (const int64_t tid : list_ids(proc_folder(pid) + "/task").value_or({})) {
+    const auto stat = read_proc_stat(proc_folder(pid, tid));
+    if (stat.ok() && !is_over(stat.value())) return true;
+  }
+  return false;
 }
 
 TaskUsage since(const TaskUsage& now, const TaskUsage& before) {

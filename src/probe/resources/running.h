@@ -28,6 +28,9 @@ struct RunningProcess {
 // used since the kernel's last tick.
 std::optional<RunningProcess> read_running(int64_t pid);
 
+// Whether a thread of it is left that has not ended.
+bool is_running(int64_t pid);
+
 // What was used since `before`; a figure that only one side has stays absent, peaks stay.
 TaskUsage since(const TaskUsage& now, const TaskUsage& before);
 
