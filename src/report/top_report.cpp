@@ -16,7 +16,7 @@ constexpr size_t kUsualRows = 30;
 constexpr size_t kFigureColumns = 37;  // before the function's name
 constexpr size_t kModuleColumns = 16;
 
-std::string padded(std::string text, size_t columns) {
+std::string padded(const std::string& text, size_t columns) {
   const size_t width = display_width(text);
   return width < columns ? text + std::string(columns - width, ' ') : text;
 }

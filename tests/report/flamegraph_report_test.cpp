@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/flamegraph_report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -37,7 +38,7 @@ TEST(FlamegraphReport, HostileNamesStayText) {
   made.run().command = made.out().string("sh -c '<b>]]>' \xff\x01");
   for (const std::string& name : hostile_names()) {
     made.process(1, name);
-    made.add({.stack = {name + "@/lib/" + name, "leaf", name}, .pid = 1, .tid = 1});
+    made.add({.stack = {fmt::format("{}@/lib/{}", name, name), "leaf", name}, .pid = 1, .tid = 1});
     made.add({.stack = {name + "_[k]"}, .event = "cpu-clock", .unwind = name});
   }
   made.stacks_probe();
@@ -101,9 +102,9 @@ TEST(FlamegraphReport, BoxesAreAsWideAsTheirWeightAndWithinTheirCaller) {
       }
       if (row[i].weight == profile.total.weight) continue;
       const auto& below = rows[y + 17];
+      const Box& box = row[i];
       EXPECT_TRUE(std::any_of(below.begin(), below.end(), [&](const Box& caller) {
-        return caller.start <= row[i].start &&
-               caller.start + caller.weight >= row[i].start + row[i].weight;
+        return caller.start <= box.start && caller.start + caller.weight >= box.start + box.weight;
       }));
     }
   }
