@@ -5,7 +5,7 @@
 
 namespace fathom {
 
-FlameLayout lay_out_flames(const CallTree& tree, double min_weight, uint32_t max_levels) {
+FlameLayout lay_out_flames(const CallTree& tree, const FlameLimits& limits) {
   FlameLayout layout;
   std::vector<FlameBox> todo = {{}};
   while (!todo.empty()) {
@@ -13,7 +13,9 @@ FlameLayout lay_out_flames(const CallTree& tree, double min_weight, uint32_t max
     todo.pop_back();
     layout.boxes.push_back(box);
     layout.levels = std::max(layout.levels, box.level + 1);
-    if (box.level + 1 >= max_levels) continue;
+    if (box.level + 1 >= limits.max_levels) continue;
+    const double min_weight =
+        box.level + 1 >= limits.high_level ? limits.min_high_weight : limits.min_weight;
     const size_t first = todo.size();
     int64_t start = box.start;
     for (const uint32_t child : tree.children_of(box.node)) {

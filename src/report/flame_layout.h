@@ -23,7 +23,14 @@ struct FlameLayout {
   size_t left_out = 0;  // boxes that would be narrower than allowed, with all above them
 };
 
-// Boxes of at least `min_weight`, at most `max_levels` high.
-FlameLayout lay_out_flames(const CallTree& tree, double min_weight, uint32_t max_levels);
+// What is drawn. A deep recursion in a few samples would make a picture of a hundred screens, so
+// boxes high up must be wider.
+struct FlameLimits {
+  double min_weight = 0;
+  uint32_t high_level = UINT32_MAX;  // from here on
+  double min_high_weight = 0;
+  uint32_t max_levels = UINT32_MAX;
+};
+FlameLayout lay_out_flames(const CallTree& tree, const FlameLimits& limits);
 
 }  // namespace fathom

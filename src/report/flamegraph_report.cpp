@@ -25,7 +25,9 @@ constexpr double kCharWidth = 7.23;  // of 12 px monospace
 constexpr int kRowHeight = 17;
 constexpr int kBoxHeight = 16;
 constexpr int kHeaderHeight = 98;
-constexpr uint32_t kMaxLevels = 1500;
+constexpr uint32_t kHighLevel = 100;  // above, a deep recursion of a few samples is only height
+constexpr double kMinHighPixels = 2;
+constexpr uint32_t kMaxLevels = 250;
 constexpr size_t kTitleColumns = 500;
 constexpr size_t kHeadColumns = 84;  // the tools are beside it
 constexpr size_t kNoteColumns = 170;
@@ -35,7 +37,10 @@ class FlamegraphSvg {
   explicit FlamegraphSvg(const Profile& profile)
       : profile_(profile),
         scale_((kWidth - 2 * kPad) / static_cast<double>(profile.total.weight)),
-        layout_(lay_out_flames(profile.tree, kMinPixels / scale_, kMaxLevels)),
+        layout_(lay_out_flames(profile.tree, {.min_weight = kMinPixels / scale_,
+                                              .high_level = kHighLevel,
+                                              .min_high_weight = kMinHighPixels / scale_,
+                                              .max_levels = kMaxLevels})),
         height_(kHeaderHeight + static_cast<int>(layout_.levels) * kRowHeight +
                 static_cast<int>(kPad)),
         looks_(profile.functions.size()) {}
@@ -119,8 +124,11 @@ class FlamegraphSvg {
 
   [[nodiscard]] std::string left_out() const {
     if (layout_.left_out == 0) return "Every frame is drawn";
-    std::string text = fmt::format("{} frames under {} px are not drawn",
-                                   format_count(layout_.left_out), kMinPixels);
+    std::string text =
+        fmt::format("{} frames under {} px", format_count(layout_.left_out), kMinPixels);
+    if (layout_.levels >= kHighLevel)
+      text += fmt::format(", or {} px above level {},", kMinHighPixels, kHighLevel);
+    text += " are not drawn";
     if (layout_.levels >= kMaxLevels)
       text += fmt::format(", nor those above level {}", format_count(kMaxLevels));
     return text;
