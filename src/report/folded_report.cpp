@@ -34,8 +34,14 @@ struct Line {
   int64_t weight = 0;
 };
 
+// Other tools fold samples of one rate to their number: so do we, that files can be compared.
+bool counts_samples(const Profile& profile) {
+  return profile.rates_hz.size() == 1 && profile.unit == WeightUnit::kNanoseconds;
+}
+
 // In depth-first order, so that each stack is its caller's text and one name more.
 std::vector<Line> lines_of(const Profile& profile) {
+  const bool by_samples = counts_samples(profile);
   std::vector<std::string> names;
   for (const Function& function : profile.functions) names.push_back(safe_name(function));
   std::vector<Line> lines;
@@ -53,7 +59,8 @@ std::vector<Line> lines_of(const Profile& profile) {
       ends.resize(node.depth + 1);
       ends[node.depth] = path.size();
     }
-    if (node.self.weight > 0) lines.push_back({path, node.self.weight});
+    const int64_t weight = by_samples ? node.self.samples : node.self.weight;
+    if (weight > 0) lines.push_back({path, weight});
     for (const uint32_t child : profile.tree.children_of(at)) todo.push_back(child);
   }
   return lines;
