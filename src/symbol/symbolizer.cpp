@@ -27,6 +27,20 @@ const char* miss_name(Miss miss) {
 
 FrameId Symbolizer::user(int64_t pid, uint64_t address, int64_t time_ns) {
   if (KernelSymbols::is_kernel_address(address)) return kernel(address);
+  const uint32_t space = spaces_.version(pid);
+  RecentFrames::Entry& recent = recent_.at(space, address);
+  if (space != 0 && recent.space == space && recent.address == address) {
+    lasting_ = true;
+    ++(recent.named ? found_ : missed_[static_cast<size_t>(Miss::kNoSymbol)]);
+    return recent.frame;
+  }
+  const int64_t found_before = found_;
+  const FrameId frame = look_up(pid, address, time_ns);
+  if (lasting_) recent = {address, space, frame, found_ > found_before};
+  return frame;
+}
+
+FrameId Symbolizer::look_up(int64_t pid, uint64_t address, int64_t time_ns) {
   lasting_ = false;
   Place place = spaces_.find(pid, address, time_ns);
   // Mapped before its events were asked for: so it was there then, too.
@@ -143,6 +157,7 @@ FrameId Symbolizer::kernel(uint64_t address) {
 void Symbolizer::forget_ids() {
   frames_.clear();
   unnamed_.clear();
+  recent_.clear();
   module_texts_.clear();
   kernel_frames_.clear();
 }

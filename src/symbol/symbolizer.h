@@ -19,6 +19,7 @@
 #include "symbol/address_space.h"
 #include "symbol/demangle.h"
 #include "symbol/kernel_names.h"
+#include "symbol/recent_frames.h"
 
 namespace fathom {
 
@@ -55,7 +56,10 @@ class Symbolizer {
   // Tells where the function around an address (as linked) starts, for files without names.
   using FunctionStart =
       std::function<std::optional<uint64_t>(const Module& module, uint64_t address)>;
-  void use_function_starts(FunctionStart starts) { function_start_ = std::move(starts); }
+  void use_function_starts(FunctionStart starts) {
+    function_start_ = std::move(starts);
+    recent_.clear();
+  }
 
   // The frame of a sampled instruction. For return addresses ask for address - 1: a call may be
   // the last instruction of its function. A process not known yet is looked up in /proc.
@@ -73,6 +77,7 @@ class Symbolizer {
   [[nodiscard]] const std::optional<Error>& kernel_error() const { return kernel_.error(); }
 
  private:
+  FrameId look_up(int64_t pid, uint64_t address, int64_t time_ns);
   FrameId of_file(Module& module, uint64_t offset);
   FrameId of_jit(const Place& place, uint64_t address, int64_t time_ns);
   FrameId miss(Miss reason, FrameKind kind, const Module* module, uint64_t offset);
@@ -92,6 +97,7 @@ class Symbolizer {
   AddressSpaces spaces_;
   Demangler demangler_;
   FunctionStart function_start_;
+  RecentFrames recent_;
   std::unordered_map<uint64_t, FrameId> frames_;              // by module id and symbol index
   std::map<std::pair<uint32_t, uint64_t>, FrameId> unnamed_;  // by module id and function's start
   std::unordered_map<uint32_t, ModuleText> module_texts_;
