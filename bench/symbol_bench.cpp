@@ -134,7 +134,7 @@ Status measure_file(const std::string& path) {
   const size_t names = std::min<size_t>(table.size(), 20'000);
   for (uint32_t i = 0; i < names; ++i) sum += demangle(table.at(i).name).size();
   fmt::print("{}: {} symbols, {} kB; load {:.2f} ms, lookup {:.0f} ns, demangle {:.0f} ns{}\n",
-             path, table.size(), table.memory_bytes() / 1000, loads[loads.size() / 2], each,
+             path, table.size(), table.memory_bytes() / 1000, loads.front(), each,
              per_item_ns(demangling, names), sum == 1 ? "!" : "");
   const Peer peer(path);
   if (!peer.usable()) {

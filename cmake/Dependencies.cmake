@@ -31,6 +31,7 @@ fathom_find(Z z zlib.h)
 fathom_find(LZMA lzma lzma.h)
 fathom_find(IBERTY iberty libiberty/demangle.h)
 fathom_find(PFM pfm perfmon/pfmlib_perf_event.h)
+fathom_find_header(LIBDW elfutils/libdw.h)  # opened at run time
 fathom_find_header(CLI11 CLI/CLI.hpp)
 fathom_find_header(PROTOZERO protozero/pbf_reader.hpp)
 

@@ -74,6 +74,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   }
   TRY_ASSIGN(options.settings.rate_hz, rate_from(arguments));
   options.settings.event = arguments.text("event");
+  options.settings.lines = arguments.has("lines");
   options.wait_all = arguments.has("wait-all");
   return options;
 }
@@ -228,6 +229,7 @@ constexpr Flag kFlags[] = {
      .value = "NAME",
      .help = "what stack samples are taken by: cpu-clock, cycles, page-faults, …",
      .fallback = "cpu-clock"},
+    {.name = "lines", .help = "stacks with source lines and inlined functions (needs libdw1)"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

@@ -23,6 +23,7 @@ struct ProbeSettings {
   int64_t interval_ns = 0;          // between two looks
   int64_t rate_hz = 99;             // of samples
   std::string event = "cpu-clock";  // that samples are taken by
+  bool lines = false;               // source lines and inlined functions in stacks
 };
 
 // For the progress line. A negative figure is not known.

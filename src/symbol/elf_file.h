@@ -62,6 +62,8 @@ class ElfFile {
   [[nodiscard]] Status for_each_piece(const ElfSection& section, size_t entry_bytes,
                                       const std::function<void(std::string_view)>& use) const;
 
+  // -1 for bytes in memory, and once it was given back.
+  [[nodiscard]] int descriptor() const { return fd_.get(); }
   // Gives the descriptor back; what was parsed stays, reads fail from now on.
   void close_file() { fd_.reset(); }
 

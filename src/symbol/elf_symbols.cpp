@@ -110,6 +110,11 @@ class Loader {
 
 bool wants_debug_file(const ElfFile& elf) { return elf.section_of_type(SHT_SYMTAB) == nullptr; }
 
+bool has_lines(const ElfFile& elf) {
+  const ElfSection* section = elf.section(".debug_info");
+  return section != nullptr && section->type != SHT_NOBITS && section->size > 0;
+}
+
 ElfSymbols load_elf_symbols(const ElfFile& elf, const ElfFile* debug_file) {
   ElfSymbols result;
   SymbolTableBuilder builder;

@@ -21,6 +21,9 @@ struct ElfSymbols {
 // Whether the file alone lacks a full table, so that a separate debug file is worth a search.
 bool wants_debug_file(const ElfFile& elf);
 
+// Whether it has debug information.
+bool has_lines(const ElfFile& elf);
+
 ElfSymbols load_elf_symbols(const ElfFile& elf, const ElfFile* debug_file = nullptr);
 
 }  // namespace fathom

@@ -38,6 +38,9 @@ class Module {
     return elf_ ? elf_->address_of_offset(offset) : std::nullopt;
   }
 
+  // The file, or its separate debug file, that has debug information and is open; else null.
+  [[nodiscard]] const ElfFile* file_with_lines() const;
+
   // Read at the first call; empty where there is no file.
   const ElfSymbols& symbols();
   [[nodiscard]] bool loaded() const { return symbols_ != nullptr; }
@@ -50,6 +53,7 @@ class Module {
   std::string path_, build_id_;
   Error error_;
   std::optional<ElfFile> elf_, debug_;
+  bool keeps_debug_ = false;  // after its symbols were read
   std::shared_ptr<const ElfSymbols> symbols_;
 };
 

@@ -140,7 +140,10 @@ ModulePtr ModuleCache::open(const MapEvent& event, const Fd& found) {
   module->build_id_ = module->elf_->build_id_hex();
   ++counts_.opened;
   share_symbols(*module);
-  if (!module->loaded() && wants_debug_file(*module->elf_)) look_for_debug_file(event.pid, *module);
+  module->keeps_debug_ = keeps_debug_;
+  const bool for_symbols = !module->loaded() && wants_debug_file(*module->elf_);
+  const bool for_lines = keeps_debug_ && !has_lines(*module->elf_);
+  if (for_symbols || for_lines) look_for_debug_file(event.pid, *module);
   if (!module->build_id_.empty() && !module->loaded())
     by_build_id_[{module->build_id_, module->elf_->size()}] = module;
   open_.push_back(module);
@@ -175,6 +178,7 @@ void ModuleCache::keep_within_limits() {
     if (const ModulePtr oldest = open_.front().lock()) {
       oldest->symbols();  // now or never
       oldest->elf_->close_file();
+      oldest->debug_.reset();
     }
     open_.pop_front();
   }

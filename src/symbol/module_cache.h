@@ -41,6 +41,9 @@ class ModuleCache {
   ModuleCache() = default;
   explicit ModuleCache(const Limits& limits) : limits_(limits) {}
 
+  // Debug files stay open, for their lines; modules found from now on.
+  void keep_debug_files() { keeps_debug_ = true; }
+
   // Never null: a file that cannot be opened or read is a module too, of kind kUnreadable.
   ModulePtr find(const MapEvent& event);
 
@@ -71,6 +74,7 @@ class ModuleCache {
   Counts counts_;
   uint32_t next_id_ = 1;
   uint64_t clock_ = 0;
+  bool keeps_debug_ = false;
   std::map<Identity, Kept> by_identity_;
   std::map<Hint, std::weak_ptr<Module>> by_hint_;
   std::map<std::pair<std::string, uint64_t>, std::weak_ptr<Module>> by_build_id_;  // id and size

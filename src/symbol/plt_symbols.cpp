@@ -4,6 +4,7 @@
 #include <elf.h>
 
 #include <cstring>
+#include <optional>
 #include <unordered_map>
 
 namespace fathom {
@@ -89,16 +90,20 @@ Status add_plt_symbols(const ElfFile& elf, SymbolTableBuilder& builder) {
   if (symbols == nullptr || symbols->type == SHT_NOBITS || symbols->link >= elf.sections().size())
     return {};
   Slots slots;
+  std::optional<StubNames> names;
   for (const char* name : {".plt", ".plt.sec", ".plt.got"}) {
     const ElfSection* section = elf.section(name);
     if (section == nullptr || section->type != SHT_PROGBITS || section->size > kMaxPltBytes)
       continue;
     if (slots.empty()) TRY(collect_slots(elf, slots));
     if (slots.empty()) return {};
-    TRY_ASSIGN(std::string table, elf.contents(*symbols));
-    TRY_ASSIGN(std::string strings, elf.contents(elf.sections()[symbols->link]));
+    if (!names) {
+      TRY_ASSIGN(std::string table, elf.contents(*symbols));
+      TRY_ASSIGN(std::string strings, elf.contents(elf.sections()[symbols->link]));
+      names.emplace(std::move(table), std::move(strings));
+    }
     TRY_ASSIGN(const std::string code, elf.contents(*section));
-    add_stubs(*section, code, slots, StubNames(std::move(table), std::move(strings)), builder);
+    add_stubs(*section, code, slots, *names, builder);
   }
   return {};
 }

@@ -74,6 +74,11 @@ class SymbolTableBuilder {
   };
   [[nodiscard]] std::string_view name_of(const Raw& raw) const;
   [[nodiscard]] bool better(const Raw& left, const Raw& right) const;
+  struct Key {
+    uint64_t start;
+    uint32_t index;  // in raw_
+  };
+  [[nodiscard]] std::vector<Key> sorted_keys() const;
   void keep_best();
   void place(SymbolTable& table);
   [[nodiscard]] size_t most_name_bytes() const;

@@ -27,6 +27,20 @@ const char* miss_name(Miss miss) {
 
 FrameId Symbolizer::user(int64_t pid, uint64_t address, int64_t time_ns) {
   if (KernelSymbols::is_kernel_address(address)) return kernel(address);
+  const uint32_t space = spaces_.version(pid);
+  RecentFrames::Entry& recent = recent_.at(space, address);
+  if (space != 0 && recent.space == space && recent.address == address) {
+    lasting_ = true;
+    ++(recent.named ? found_ : missed_[static_cast<size_t>(Miss::kNoSymbol)]);
+    return recent.frame;
+  }
+  const int64_t found_before = found_;
+  const FrameId frame = look_up(pid, address, time_ns);
+  if (lasting_) recent = {address, space, frame, found_ > found_before};
+  return frame;
+}
+
+FrameId Symbolizer::look_up(int64_t pid, uint64_t address, int64_t time_ns) {
   lasting_ = false;
   Place place = spaces_.find(pid, address, time_ns);
   // Mapped before its events were asked for: so it was there then, too.
@@ -45,6 +59,37 @@ FrameId Symbolizer::user(int64_t pid, uint64_t address, int64_t time_ns) {
       break;
   }
   return of_jit(place, address, time_ns);
+}
+
+std::span<const FrameId> Symbolizer::user_frames(int64_t pid, uint64_t address, int64_t time_ns) {
+  only_ = user(pid, address, time_ns);
+  const std::span<const FrameId> one(&only_, 1);
+  if (!options_.lines || !lasting_) return one;
+  const Place place = spaces_.find(pid, address, time_ns);
+  if (place.found != Place::Found::kYes || place.module->kind() != ModuleKind::kFile) return one;
+  const auto linked = place.module->address_of_offset(place.file_offset);
+  if (!linked) return one;
+  if (lined_.size() >= kMaxCached) lined_.clear();
+  auto [at, added] = lined_.try_emplace({place.module->id(), *linked});
+  if (added) add_lines(only_, lines_.find(*place.module, *linked), at->second);
+  return at->second;
+}
+
+void Symbolizer::add_lines(FrameId function, const std::vector<SourceFrame>& lines,
+                           std::vector<FrameId>& frames) {
+  Frame frame = names_.dictionary().frames[index_of(function)];
+  for (const SourceFrame& line : lines) {
+    if (&line != &lines.front()) {
+      frame.symbol = line.name.empty()
+                         ? names_.string(kUnknown)
+                         : clean(options_.demangle ? demangler_(line.name) : line.name);
+      frame.kind = FrameKind::kInlined;
+    }
+    frame.file = line.file.empty() ? StringId{} : clean(line.file);
+    frame.line = line.line;
+    frames.push_back(names_.frame(frame));
+  }
+  if (frames.empty()) frames.push_back(function);
 }
 
 FrameId Symbolizer::of_file(Module& module, uint64_t offset) {
@@ -143,6 +188,8 @@ FrameId Symbolizer::kernel(uint64_t address) {
 void Symbolizer::forget_ids() {
   frames_.clear();
   unnamed_.clear();
+  recent_.clear();
+  lined_.clear();
   module_texts_.clear();
   kernel_frames_.clear();
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -19,6 +20,8 @@
 #include "symbol/address_space.h"
 #include "symbol/demangle.h"
 #include "symbol/kernel_names.h"
+#include "symbol/recent_frames.h"
+#include "symbol/source_lines.h"
 
 namespace fathom {
 
@@ -37,6 +40,7 @@ const char* miss_name(Miss miss);
 struct SymbolizerOptions {
   bool demangle = true;
   bool offsets = false;  // "[libx.so+0x12f0]" instead of "[unknown]", where a module is known
+  bool lines = false;    // files and lines of user code, and what was inlined, by libdw
   std::string kernel_folder = {};  // keeps the kernel's list for later runs; empty: does not
 };
 
@@ -46,7 +50,9 @@ class Symbolizer {
       : names_(names),
         options_(std::move(options)),
         spaces_(modules_),
-        kernel_(options_.kernel_folder) {}
+        kernel_(options_.kernel_folder) {
+    if (options_.lines) modules_.keep_debug_files();
+  }
 
   // To be fed with what processes map.
   AddressSpaces& spaces() { return spaces_; }
@@ -55,17 +61,26 @@ class Symbolizer {
   // Tells where the function around an address (as linked) starts, for files without names.
   using FunctionStart =
       std::function<std::optional<uint64_t>(const Module& module, uint64_t address)>;
-  void use_function_starts(FunctionStart starts) { function_start_ = std::move(starts); }
+  void use_function_starts(FunctionStart starts) {
+    function_start_ = std::move(starts);
+    recent_.clear();
+  }
 
   // The frame of a sampled instruction. For return addresses ask for address - 1: a call may be
   // the last instruction of its function. A process not known yet is looked up in /proc.
   FrameId user(int64_t pid, uint64_t address, int64_t time_ns = INT64_MAX);
   FrameId kernel(uint64_t address);
+  // The same with lines, if they were asked for: the function, then what was inlined into it, each
+  // with the line that calls the next. A view until the next call.
+  std::span<const FrameId> user_frames(int64_t pid, uint64_t address, int64_t time_ns = INT64_MAX);
   // Whether the last answer holds for that address until the address space changes; names of code
   // compiled at run time may come later.
   [[nodiscard]] bool is_lasting() const { return lasting_; }
   // The interner was emptied: its ids mean nothing any more.
   void forget_ids();
+
+  // Files whose debug information could not be read.
+  [[nodiscard]] int64_t without_lines() const { return lines_.given_up(); }
 
   [[nodiscard]] int64_t found() const { return found_; }
   [[nodiscard]] int64_t missed(Miss miss) const { return missed_[static_cast<size_t>(miss)]; }
@@ -73,9 +88,12 @@ class Symbolizer {
   [[nodiscard]] const std::optional<Error>& kernel_error() const { return kernel_.error(); }
 
  private:
+  FrameId look_up(int64_t pid, uint64_t address, int64_t time_ns);
   FrameId of_file(Module& module, uint64_t offset);
   FrameId of_jit(const Place& place, uint64_t address, int64_t time_ns);
   FrameId miss(Miss reason, FrameKind kind, const Module* module, uint64_t offset);
+  void add_lines(FrameId function, const std::vector<SourceFrame>& lines,
+                 std::vector<FrameId>& frames);
   FrameId unnamed(const Module& module, uint64_t address);
   FrameId named(std::string_view symbol, const Module& module);
   StringId clean(std::string_view text);
@@ -92,6 +110,10 @@ class Symbolizer {
   AddressSpaces spaces_;
   Demangler demangler_;
   FunctionStart function_start_;
+  RecentFrames recent_;
+  SourceLines lines_;
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<FrameId>> lined_;  // module id and address
+  FrameId only_{};
   std::unordered_map<uint64_t, FrameId> frames_;              // by module id and symbol index
   std::map<std::pair<uint32_t, uint64_t>, FrameId> unnamed_;  // by module id and function's start
   std::unordered_map<uint32_t, ModuleText> module_texts_;

@@ -47,20 +47,63 @@ TEST(Demangle, LibstdcxxAsCxxfiltSays) {
   EXPECT_GT(compared, 1000);
 }
 
-// Each level doubles the text: 30 levels would be gigabytes.
-TEST(Demangle, SubstitutionBomb) {
-  std::string name = "_Z1fI1xE";
-  std::string bomb = "_Z1f";
-  bomb += "St4pairIiiE";
-  for (int i = 0; i < 30; ++i) {
-    const std::string last =
-        i == 0 ? "S_"
-               : "S" + std::string(1, static_cast<char>(i < 11 ? '0' + i - 1 : 'A' + i - 11)) + "_";
-    bomb += "St4pairI" + last + last + "E";
-  }
-  const std::string text = demangle(bomb);
-  EXPECT_LE(text.size(), kMaxDemangledBytes + 8);
+// A number with these digits.
+std::string in_base(size_t number, std::string_view digits) {
+  std::string text;
+  do {
+    text.insert(text.begin(), digits[number % digits.size()]);
+    number /= digits.size();
+  } while (number > 0);
+  return text;
 }
+
+// C++'s S_, S0_ … S9_, SA_ and Rust's _, 0_ … 9_, a_, each one level above the last.
+std::string back_reference(size_t number, std::string_view digits) {
+  return (number == 0 ? "" : in_base(number - 1, digits)) + "_";
+}
+
+// f(a<int, int>, a<the last, the last>, …): each level doubles the text.
+std::string cxx_bomb(size_t levels) {
+  std::string name = "_Z1f1aIiiE";
+  for (size_t i = 1; i <= levels; ++i) {
+    const std::string last = "S" + back_reference(i, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    name += "S_I" + last + last + "E";
+  }
+  return name;
+}
+
+// a::f::<((), ()), (the last, the last), …>
+std::string rust_bomb(size_t levels) {
+  std::string name = "INvC1a1f";
+  size_t last_at = name.size();
+  name += "TuuE";
+  for (size_t i = 1; i <= levels; ++i) {
+    const std::string last =
+        "B" +
+        back_reference(last_at, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    last_at = name.size();
+    name += "T" + last + last + "E";
+  }
+  return "_R" + name + "E";
+}
+
+void expect_bounded(std::string (*bomb)(size_t)) {
+  const size_t three = demangle(bomb(3)).size(), four = demangle(bomb(4)).size();
+  EXPECT_GT(four, bomb(4).size());
+  EXPECT_GT(four, three * 3 / 2);  // it is one
+  const std::string few = demangle(bomb(6));
+  EXPECT_LT(few.size(), kMaxDemangledBytes);
+  for (const size_t levels : {20U, 40U, 150U}) {  // megabytes, terabytes, beyond count
+    const std::string text = demangle(bomb(levels));
+    EXPECT_LE(text.size(), kMaxDemangledBytes + 3);
+    EXPECT_GT(text.size(), kMaxDemangledBytes / 2);
+    EXPECT_TRUE(text.ends_with("…"));
+    EXPECT_EQ(text.substr(0, few.size() - 2), few.substr(0, few.size() - 2));
+  }
+}
+
+TEST(Demangle, CxxBomb) { expect_bounded(cxx_bomb); }
+TEST(Demangle, RustBomb) { expect_bounded(rust_bomb); }
 
 TEST(Demangle, HostileNestingAndLength) {
   for (const size_t size : {1000U, 3900U, 4000U, 65536U}) {

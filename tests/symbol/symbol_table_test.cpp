@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+#include <set>
+
 namespace fathom {
 namespace {
 
@@ -71,6 +75,26 @@ TEST(SymbolTable, WithoutSize) {
   EXPECT_EQ(name_at(table, 149), "b");
   EXPECT_EQ(name_at(table, 150), "-");  // its section ended
   EXPECT_EQ(name_at(table, 220), "sized");
+}
+
+TEST(SymbolTable, AnyOrderGivesTheSameTable) {
+  std::vector<uint64_t> starts;
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 3000; ++i) starts.push_back((random() >> random() % 64) & ~uint64_t{15});
+  for (int round = 0; round < 3; ++round) {
+    SymbolTableBuilder builder;
+    for (const uint64_t start : starts)
+      builder.add(start, 8, SymbolRank::kGlobal, std::to_string(start));
+    const SymbolTable table = builder.build();
+    EXPECT_EQ(table.size(), std::set<uint64_t>(starts.begin(), starts.end()).size());
+    for (const uint64_t start : starts) {
+      const auto found = table.find(start + 7);
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->name, std::to_string(start));
+    }
+    if (round == 0) std::ranges::shuffle(starts, random);
+    if (round == 1) std::ranges::sort(starts);
+  }
 }
 
 TEST(SymbolTable, HostileNestingAndNamesAreBounded) {

@@ -51,9 +51,9 @@ const char* stack_end_name(StackEnd end) {
   return kNames[static_cast<size_t>(end)];
 }
 
-StackBuilder::StackBuilder(Interner& names, const std::string& cache_folder)
+StackBuilder::StackBuilder(Interner& names, const std::string& cache_folder, bool lines)
     : names_(names),
-      symbolizer_(names, {.kernel_folder = below(cache_folder, "/kernel")}),
+      symbolizer_(names, {.lines = lines, .kernel_folder = below(cache_folder, "/kernel")}),
       tables_(below(cache_folder, "/unwind")),
       modules_(symbolizer_.spaces(), tables_),
       unwinder_(modules_, kMostFrames) {
@@ -130,7 +130,9 @@ StackBuilder::LastStack::Step StackBuilder::step(StackId parent, uint64_t addres
                                                  const RawSample& sample) {
   const StackCache::Key key{address, space, parent};
   if (const StackId known = cache_.find(key); known != StackId::kNone) return {address, known};
-  const StackId stack = names_.stack(parent, symbolizer_.user(sample.pid, address, sample.time_ns));
+  StackId stack = parent;
+  for (const FrameId frame : symbolizer_.user_frames(sample.pid, address, sample.time_ns))
+    stack = names_.stack(stack, frame);
   if (!symbolizer_.is_lasting()) return {kNeverSame, stack};
   cache_.add(key, stack);
   return {address, stack};

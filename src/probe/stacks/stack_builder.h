@@ -44,8 +44,9 @@ struct BuiltStack {
 
 class StackBuilder {
  public:
-  // Unwind tables and the kernel's names are kept below `cache_folder`, unless it is empty.
-  StackBuilder(Interner& names, const std::string& cache_folder);
+  // Unwind tables and the kernel's names are kept below `cache_folder`, unless it is empty. With
+  // `lines`, user code has files, lines and frames of inlined functions.
+  StackBuilder(Interner& names, const std::string& cache_folder, bool lines = false);
 
   BuiltStack build(const RawSample& sample);
   void change(const TaskChange& change);

@@ -84,7 +84,7 @@ Status StacksProbe::start(const Target& target, RecordStream& out) {
     why_ = fmt::format("the kernel takes {} Hz at most (sysctl kernel.perf_event_max_sample_rate)",
                        sampling_.rate_hz);
   }
-  builder_ = std::make_unique<StackBuilder>(out.names(), cache_folder());
+  builder_ = std::make_unique<StackBuilder>(out.names(), cache_folder(), settings_.lines);
   sums_ = std::make_unique<NodeSums>(out, sampling_.event, sampling_.what.unit);
   intern_constants();
   out.keep_ids([this](const Dictionary& from, Interner& to) {
@@ -223,6 +223,9 @@ ProbeReport StacksProbe::report() const {
   const auto add = [&report](const std::string& text) {
     report.why += (report.why.empty() ? "" : "; ") + text;
   };
+  if (settings_.lines && !dwarf_api().ok()) add(dwarf_api().error().message);
+  if (const int64_t files = builder_->symbolizer().without_lines(); files > 0)
+    add(fmt::format("{} files have debug information that cannot be read", files));
   if (report.dropped > 0)
     add(format_count(report.dropped) + " records were lost: the recorder came too late");
   if (source_->throttled() > 0)
