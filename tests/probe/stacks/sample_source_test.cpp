@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both sources must tell of a program they really sample.
+#include "probe/stacks/sample_source.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "probe/stacks/kept_samples.h"
+
+namespace fathom {
+namespace {
+
+using testing::KeptChange;
+using testing::KeptSample;
+using testing::KeptSamples;
+using testing::sample_program;
+using testing::SampledRun;
+using testing::workload;
+using Kind = TaskChange::Kind;
+
+struct Rung {
+  const char* name;
+  testing::OpenSource open;
+};
+void PrintTo(const Rung& rung, std::ostream* out) { *out << rung.name; }
+constexpr Rung kRungs[] = {{"bpf", sample_by_bpf}, {"perf", sample_by_perf}};
+
+class SampleSourceTest : public ::testing::TestWithParam<Rung> {
+ protected:
+  // Skips the test where this rung cannot start.
+  void run(const std::vector<std::string>& command, int64_t rate_hz = 999) {
+    run_ = sample_program(GetParam().open, command, kept_, rate_hz);
+    if (!run_.error.empty()) GTEST_SKIP() << GetParam().name << ": " << run_.error;
+    EXPECT_EQ(run_.dropped, 0);
+    EXPECT_EQ(kept_.out_of_order, 0);
+    EXPECT_FALSE(kept_.samples.empty());
+  }
+  [[nodiscard]] std::vector<KeptChange> of(Kind kind) const {
+    std::vector<KeptChange> found;
+    std::copy_if(kept_.changes.begin(), kept_.changes.end(), std::back_inserter(found),
+                 [kind](const KeptChange& change) { return change.kind == kind; });
+    return found;
+  }
+
+  KeptSamples kept_;
+  SampledRun run_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, SampleSourceTest, ::testing::ValuesIn(kRungs),
+                         [](const auto& rung) { return std::string(rung.param.name); });
+
+TEST_P(SampleSourceTest, WeightsAreTheTimeThatWasCounted) {
+  run({workload("burn"), "300"});
+  if (IsSkipped()) return;
+  int64_t sum = 0;
+  for (const KeptSample& sample : kept_.samples) sum += sample.weight;
+  if (run_.sees_kernel) {
+    const auto counted = static_cast<double>(run_.counted);
+    EXPECT_NEAR(static_cast<double>(sum), counted, 0.05 * counted);
+  }
+  EXPECT_GT(sum, 250'000'000);
+}
+
+TEST_P(SampleSourceTest, EveryUserSampleHasRegistersAndStack) {
+  run({workload("burn"), "200"});
+  if (IsSkipped()) return;
+  size_t copied = 0;
+  for (const KeptSample& sample : kept_.samples)
+    copied += sample.user == RawSample::User::kCopied && sample.copied_bytes > 100;
+  EXPECT_GT(copied * 10, kept_.samples.size() * 9);
+}
+
+TEST_P(SampleSourceTest, TimeInTheKernelHasItsFramesWhereItMayBeSeen) {
+  run({"/bin/dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000", "status=none"});
+  if (IsSkipped()) return;
+  size_t in_kernel = 0;
+  for (const KeptSample& sample : kept_.samples) in_kernel += sample.kernel_frames > 2 ? 1 : 0;
+  if (run_.sees_kernel) {
+    EXPECT_GT(in_kernel * 2, kept_.samples.size());
+  } else {
+    EXPECT_EQ(in_kernel, 0U);
+  }
+}
+
+TEST_P(SampleSourceTest, CodeIsMappedBeforeItIsSampled) {
+  run({"/bin/sh", "-c", workload("burn") + " 60; exec " + workload("burn") + " 60"});
+  if (IsSkipped()) return;
+  const auto maps = of(Kind::kMap);
+  std::set<int64_t> burning;
+  for (const KeptChange& exec : of(Kind::kExec)) {
+    if (exec.name != "burn") continue;
+    burning.insert(exec.pid);
+    const auto own = std::find_if(maps.begin(), maps.end(), [&](const KeptChange& map) {
+      return map.pid == exec.pid && map.map.path.ends_with("/burn") && map.time_ns >= exec.time_ns;
+    });
+    ASSERT_NE(own, maps.end());
+    EXPECT_GT(own->map.length, 0U);
+    EXPECT_NE(own->map.inode, 0U);
+  }
+  EXPECT_EQ(burning.size(), 2U);  // a child, and the shell itself
+}
+
+TEST_P(SampleSourceTest, ForksAndExitsOfAllTasksAreTold) {
+  run({workload("task_tree"), "children-threads", "3", "5", "50"});
+  if (IsSkipped()) return;
+  std::set<int64_t> threads, children, ended;
+  for (const KeptChange& fork : of(Kind::kFork))
+    (fork.pid == fork.parent ? threads : children).insert(fork.tid);
+  for (const KeptChange& exit : of(Kind::kExit)) ended.insert(exit.tid);
+  EXPECT_EQ(threads.size(), 5U);
+  EXPECT_EQ(children.size(), 3U);
+  EXPECT_GE(ended.size(), 9U);
+}
+
+TEST_P(SampleSourceTest, ThreadsAreSampledAsThemselves) {
+  run({workload("stacks_known"), "60"}, 1999);
+  if (IsSkipped()) return;
+  std::map<int64_t, std::set<int64_t>> tids;
+  for (const KeptSample& sample : kept_.samples) tids[sample.pid].insert(sample.tid);
+  EXPECT_EQ(tids[run_.pid].size(), 6U);
+  EXPECT_EQ(tids.size(), 2U);  // with the child
+}
+
+TEST_P(SampleSourceTest, AThreadThatIsGoneIsRefused) {
+  const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), 99};
+  const auto source = GetParam().open(SampledScope::of_thread(999'999'999), settings);
+  EXPECT_FALSE(source.ok());
+}
+
+}  // namespace
+}  // namespace fathom
