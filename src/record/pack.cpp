@@ -2,6 +2,7 @@
 #include "record/pack.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,7 +85,7 @@ Status write_archive(const Fd& archive, const std::string& folder) {
                    "the file name '" + printable(name) + "' does not belong in a recording",
                    "names have letters, digits, '.', '_', '-' and '+' only"};
     }
-    TRY(add_file(archive, folder + "/" + name, top + "/" + name));
+    TRY(add_file(archive, fmt::format("{}/{}", folder, name), fmt::format("{}/{}", top, name)));
   }
   const std::string end(2 * kTarBlockBytes, '\0');
   return write_all(archive.get(), end);

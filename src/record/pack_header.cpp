@@ -85,8 +85,8 @@ Result<TarBlock> encode_tar_header(const TarHeader& header) {
   std::string_view name = header.name;
   if (name.size() > kName.length) {
     const size_t slash = name.rfind('/');
-    const bool fits = slash != std::string_view::npos && slash <= kPrefix.length &&
-                      name.size() - slash - 1 <= kName.length;
+    // No slash at all is npos, which is more than any length.
+    const bool fits = slash <= kPrefix.length && name.size() - slash - 1 <= kName.length;
     if (!fits)
       return Error{Code::kInvalid, "the name " + header.name + " is too long for an archive"};
     put_text(block, kPrefix, name.substr(0, slash));

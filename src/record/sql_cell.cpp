@@ -10,8 +10,10 @@
 namespace fathom {
 namespace {
 
+// NOLINTBEGIN(modernize-use-using): __extension__ is needed, and goes with typedef only
 __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 Uint128;
+// NOLINTEND(modernize-use-using)
 
 template <class Value>
 Value at(const void* data, size_t row) {

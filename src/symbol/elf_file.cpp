@@ -260,7 +260,7 @@ bool ElfFile::build_id_in(uint64_t offset, uint64_t bytes) {
     const uint64_t value_bytes = (uint64_t{note.n_descsz} + 3) & ~uint64_t{3};
     if (name_bytes + note.n_descsz > rest.size()) return false;
     if (note.n_type == NT_GNU_BUILD_ID &&
-        rest.substr(0, note.n_namesz) == std::string_view("GNU", 4) && note.n_descsz > 0 &&
+        rest.substr(0, note.n_namesz) == std::string_view("GNU\0", 4) && note.n_descsz > 0 &&
         note.n_descsz <= 64) {
       build_id_ = rest.substr(name_bytes, note.n_descsz);
       return true;

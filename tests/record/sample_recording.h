@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/duckdb_api.h"
+#include "record/exact_text.h"
 #include "record/frame.h"
 #include "record/journal.h"
 #include "record/merge.h"
@@ -57,61 +58,13 @@ inline void write_journal(const std::string& folder, const Interner& names,
   ASSERT_TRUE(journal.value().close().ok());
 }
 
-// A record as text without any id in it.
-class RowLine {
- public:
-  RowLine(const Dictionary& dictionary, const Rows& rows)
-      : dictionary_(dictionary), rows_(rows), hashes_(dictionary.stack_hashes()) {}
-
-  template <class Record>
-  std::string of(const Record& record) {
-    text_ = TableOf<Record>::kName;
-    for_each_field<Record>([&](const auto& field, uint32_t) {
-      text_ += std::string(" ") + field.name + "=";
-      add(record.*field.member);
-    });
-    return text_;
-  }
-
- private:
-  void add(int64_t value) { text_ += std::to_string(value); }
-  void add(const Maybe& value) { text_ += value ? std::to_string(*value) : "-"; }
-  void add(double value) { text_ += fmt::format("{}", value); }
-  void add(StringId id) { text_ += "'" + std::string(dictionary_.text(id)) + "'"; }
-  void add(StackId id) { text_ += std::to_string(hashes_[index_of(id)]); }
-  void add(ThreadId id) {
-    const ThreadKey& thread = dictionary_.threads[index_of(id)];
-    text_ += fmt::format("{}:{}/{}", id != ThreadId::kNone, thread.pid, thread.tid);
-  }
-  void add(DetailId id) {
-    for (const DetailItem& item : dictionary_.items(id)) {
-      text_ += fmt::format("{}#{}:", dictionary_.text(item.key), item.value.index());
-      std::visit([&](const auto& value) { add(value); }, item.value);
-      text_ += ";";
-    }
-  }
-  void add(const Histogram& range) {
-    for (size_t i = 0; i < range.length; ++i)
-      text_ += std::to_string(rows_.buckets[range.offset + i]) + ",";
-  }
-
-  const Dictionary& dictionary_;
-  const Rows& rows_;
-  std::vector<uint64_t> hashes_;
-  std::string text_;
-};
-
 // All rows of a recording as text, keyed ones merged, sorted: rows of a table have no order.
 inline std::vector<std::string> all_rows(const Recording& recording) {
   std::vector<std::string> lines;
   const auto collected = collect(recording, kAllTables);
   EXPECT_TRUE(collected.ok()) << collected.error().message;
   if (!collected.ok()) return lines;
-  RowLine text(collected.value()->names.dictionary(), collected.value()->rows);
-  for_each_table([&]<class Record>() {
-    for (const Record& record : collected.value()->rows.template of<Record>())
-      lines.push_back(text.of(record));
-  });
+  lines = exact_lines(collected.value()->names.dictionary(), collected.value()->rows);
   std::sort(lines.begin(), lines.end());
   return lines;
 }

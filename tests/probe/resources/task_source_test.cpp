@@ -40,7 +40,7 @@ class TaskSourceTest : public ::testing::TestWithParam<Rung> {
   // Skips the test where this rung cannot start.
   void run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), testing::task_tree_program());
-    tree_ = watch_tree(GetParam().watch, std::move(arguments));
+    tree_ = watch_tree(GetParam().watch, arguments);
     if (!tree_.error.empty()) GTEST_SKIP() << GetParam().name << ": " << tree_.error;
     EXPECT_EQ(tree_.dropped, 0);
   }

@@ -37,6 +37,7 @@ pid_t start_waiting(const std::vector<std::string>& command, int gate) {
                                     R"(read -r word; [ "$word" = go ] && exec "$@")", "sh"};
   words.insert(words.end(), command.begin(), command.end());
   std::vector<char*> args;
+  args.reserve(words.size() + 1);
   for (std::string& word : words) args.push_back(word.data());
   args.push_back(nullptr);
   posix_spawn_file_actions_t actions;
