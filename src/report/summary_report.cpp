@@ -202,7 +202,8 @@ void add_pressure(const Summary& summary, Lines& lines) {
   for (const std::string scope : {"cgroup", "host"}) {
     std::vector<std::string> parts;
     for (const std::string what : {"cpu", "io", "memory"}) {
-      const GaugeRange* stalled = summary.gauge(scope + " pressure_" + what + "_some_total");
+      const GaugeRange* stalled =
+          summary.gauge(fmt::format("{} pressure_{}_some_total", scope, what));
       if (stalled == nullptr) continue;
       const auto stalled_ns = static_cast<int64_t>(stalled->last - stalled->first);
       parts.push_back(what + " " + percent(ratio(stalled_ns, summary.duration_ns)));

@@ -283,7 +283,7 @@ void expect_full_disk_is_survived(const std::string& path, const std::vector<std
   auto created = JournalFile::create(path);
   ASSERT_TRUE(created.ok()) << created.error().message;
   JournalFile& journal = created.value();
-  std::string large = frames[0];
+  const std::string& large = frames[0];
   int64_t written = 0;
   Status status;
   while ((status = journal.append(large)).ok()) ++written;

@@ -79,6 +79,7 @@ class QueryTest : public testing::Test {
 
   static std::unique_ptr<SqlSession> open(const std::vector<std::string>& folders) {
     std::vector<Recording> recordings;
+    recordings.reserve(folders.size());
     for (const std::string& folder : folders) recordings.push_back(Recording::open(folder).value());
     auto session = SqlSession::open(std::move(recordings));
     EXPECT_TRUE(session.ok()) << session.error().message;

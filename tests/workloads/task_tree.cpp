@@ -25,6 +25,7 @@ void nap_ms(int ms) { usleep(static_cast<useconds_t>(ms) * 1000); }
 // COUNT children by fork, each gone after MS; THREADS threads beside the first, gone after MS.
 int children_and_threads(int count, int threads, int ms) {
   std::vector<std::thread> running;
+  running.reserve(static_cast<size_t>(threads));
   for (int i = 0; i < threads; ++i) running.emplace_back([ms] { nap_ms(ms); });
   std::vector<pid_t> children;
   for (int i = 0; i < count; ++i) {
