@@ -158,20 +158,39 @@ void StackBuilder::change(const TaskChange& change) {
     case TaskChange::Kind::kMap:
       return spaces.map(change.map);
     case TaskChange::Kind::kFork:
+      if (change.pid == change.parent) ++processes_[change.pid].other_threads;
       return spaces.fork(change.parent, change.pid, change.time_ns);
     case TaskChange::Kind::kExec:
       joiner_.forget(static_cast<uint64_t>(change.tid));
+      processes_.erase(change.pid);  // its other threads are gone
       starting_.insert(change.pid);
       return spaces.exec(change.pid, change.time_ns);
     case TaskChange::Kind::kExit:
       joiner_.forget(static_cast<uint64_t>(change.tid));
       last_stacks_.erase(change.tid);
-      if (change.pid != change.tid) return;
-      starting_.erase(change.pid);
-      return spaces.exit(change.pid, change.time_ns);
+      if (ends_process(change)) end_process(change.pid, change.time_ns);
+      return;
     case TaskChange::Kind::kName:
       return;
   }
+}
+
+// The first thread may end before others: the address space stays until the last one does.
+bool StackBuilder::ends_process(const TaskChange& exit) {
+  const auto at = processes_.find(exit.pid);
+  if (at == processes_.end()) return exit.pid == exit.tid;
+  if (exit.pid == exit.tid) {
+    at->second.first_is_gone = true;
+  } else {
+    --at->second.other_threads;
+  }
+  return at->second.first_is_gone && at->second.other_threads <= 0;
+}
+
+void StackBuilder::end_process(int64_t pid, int64_t time_ns) {
+  processes_.erase(pid);
+  starting_.erase(pid);
+  symbolizer_.spaces().exit(pid, time_ns);
 }
 
 void StackBuilder::attach(int64_t pid, int64_t time_ns) {

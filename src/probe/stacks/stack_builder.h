@@ -72,6 +72,8 @@ class StackBuilder {
 
   StackEnd follow(const RawSample& sample);
   bool is_between_programs(const RawSample& sample);
+  bool ends_process(const TaskChange& exit);
+  void end_process(int64_t pid, int64_t time_ns);
   LastStack::Step step(StackId parent, uint64_t address, uint32_t space, const RawSample& sample);
   StackId add_user_frames(const RawSample& sample);
   StackId add_kernel_frames(StackId stack, std::span<const uint64_t> addresses);
@@ -85,6 +87,11 @@ class StackBuilder {
   UnwoundStack unwound_;
   StackCache cache_;
   std::unordered_map<int64_t, LastStack> last_stacks_;  // by tid
+  struct Process {
+    int64_t other_threads = 0;
+    bool first_is_gone = false;
+  };
+  std::unordered_map<int64_t, Process> processes_;  // by pid, of those seen to start threads
   std::unordered_set<int64_t> starting_;  // pids that exec'ed and were not seen in their code yet
   std::array<int64_t, static_cast<size_t>(StackEnd::kCount)> ended_{};
 };

@@ -109,6 +109,16 @@ TEST(StackBuilder, AfterAnExecAddressesAreThoseOfTheNewProgram) {
   EXPECT_GE(builder.complete() * 100, builder.all.size() * 95);
 }
 
+TEST(StackBuilder, AProcessGoesOnWhenItsFirstThreadEnds) {
+  Builder builder;
+  RUN_OR_SKIP((std::vector<std::string>{workload("first_thread_ends")}), builder, false);
+  const auto before = builder.with("before_the_library");
+  const auto after = builder.with("after_the_library");
+  EXPECT_GT(before.size(), 20U);
+  EXPECT_GT(after.size(), 20U);  // mapping it must not make the rest forgotten
+  EXPECT_GE(builder.complete() * 100, builder.all.size() * 95);
+}
+
 TEST(StackBuilder, AProcessNobodyKnowsGivesAnUnknownFrameAndSaysSo) {
   Builder builder;
   RawSample sample;
