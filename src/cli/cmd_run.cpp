@@ -227,7 +227,7 @@ constexpr Flag kFlags[] = {
      .fallback = "99"},
     {.name = "event",
      .value = "NAME",
-     .help = "what stack samples are taken by: cpu-clock, cycles, page-faults, …",
+     .help = "what stack samples are taken by, such as cpu-clock, cycles or page-faults",
      .fallback = "cpu-clock"},
     {.name = "lines", .help = "stacks with source lines and inlined functions (needs libdw1)"},
     {.name = "duration",

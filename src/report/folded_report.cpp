@@ -2,6 +2,7 @@
 #include "report/folded_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "report/profile_text.h"
@@ -34,9 +35,13 @@ struct Line {
   int64_t weight = 0;
 };
 
-// Other tools fold samples of one rate to their number: so do we, that files can be compared.
+// Where every sample stands for one period of a clock, other tools write how many there were: so do
+// we, that files can be compared.
 bool counts_samples(const Profile& profile) {
-  return profile.rates_hz.size() == 1 && profile.unit == WeightUnit::kNanoseconds;
+  if (profile.unit != WeightUnit::kNanoseconds || profile.rates_hz.size() != 1) return false;
+  const double period_ns = 1e9 / profile.rates_hz.front();
+  const double expected = period_ns * static_cast<double>(profile.total.samples);
+  return std::abs(static_cast<double>(profile.total.weight) - expected) < expected / 1000;
 }
 
 // In depth-first order, so that each stack is its caller's text and one name more.

@@ -6,9 +6,10 @@
 // recorder per event.
 //
 // What a listener may rely on: the root itself is not forked to it, all others are. A process ends
-// with the kExit that says so, not with that of its first thread. When a thread other than the
-// first calls exec, the kernel gives it the first one's id: its old id gets a kExit without usage
-// (that comes later, under the new id), and the kExec says that the first thread's id lives.
+// when no thread of it is left: the last kExit says so, and others that came at the same moment
+// may, too. When a thread other than the first calls exec, the kernel gives it the first one's id:
+// its old id gets a kExit without usage (that comes later, under the new id), and the kExec says
+// that the first thread's id lives.
 #pragma once
 
 #include <cstdint>

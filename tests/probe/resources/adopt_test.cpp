@@ -41,6 +41,7 @@ struct Rung {
   const char* name;
   Result<std::unique_ptr<TaskSource>> (*watch)(int64_t root);
 };
+void PrintTo(const Rung& rung, std::ostream* out) { *out << rung.name; }
 constexpr Rung kRungs[] = {
     {"bpf", watch_tasks_by_bpf}, {"perf", watch_tasks_by_perf}, {"proc", watch_tasks_by_proc}};
 
@@ -82,9 +83,9 @@ TEST_P(AdoptTest, TellsOfBothThreadsAsTheyEnd) {
   });
   const std::vector<Heard> exits = listener_.of(Kind::kExit, pid);
   EXPECT_EQ(exits.size(), 2U);
-  EXPECT_EQ(std::count_if(exits.begin(), exits.end(),
-                          [](const Heard& exit) { return exit.ends_process; }),
-            1);
+  // Both say so where both had left the group before the first was told.
+  EXPECT_TRUE(
+      std::any_of(exits.begin(), exits.end(), [](const Heard& exit) { return exit.ends_process; }));
   int64_t cpu_ns = 0;
   for (const Heard& exit : exits) cpu_ns += exit.usage.cpu_ns.value_or(0);
   EXPECT_GE(cpu_ns, 290 * kNsPerMs) << "since its start, not since it was adopted";
