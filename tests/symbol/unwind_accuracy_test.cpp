@@ -54,6 +54,7 @@ class UnwindAccuracy : public ::testing::Test {
   // Root and truth for 99.5 % of the samples. What is left is the middle of _Unwind_Resume, which
   // overwrites its own return address; libgcc loses those too.
   void expect_right() {
+    ASSERT_NE(modules_, nullptr) << "the program failed";
     Score score;
     Unwinder unwinder(*modules_);
     UnwoundStack stack;

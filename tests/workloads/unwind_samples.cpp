@@ -241,6 +241,10 @@ int main(int count, char** words) {
   const long samples = atol(words[2]);
   out = fopen(words[3], "w");
   if (out == nullptr) return 1;
+  // What the handler calls must not allocate: it may interrupt malloc. Both do so at first use.
+  static char buffer[1 << 16];
+  setvbuf(out, buffer, _IOFBF, sizeof buffer);
+  _Unwind_Backtrace(note, nullptr);
   struct sigaction action = {};
   action.sa_sigaction = on_sample;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
