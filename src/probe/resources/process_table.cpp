@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "record/merge.h"
 
@@ -291,10 +292,16 @@ void ProcessTable::fill(Entry& entry) {
   }
 }
 
+// The exits of its other threads may take a while to be told on a busy machine; they have figures.
 void ProcessTable::end_overdue() {
+  const int64_t overdue_ns = monotonic_ns() - kNsPerSecond;
   for (const auto& [pid, time_ns] : std::exchange(ending_before_, std::exchange(ending_, {}))) {
     Entry* entry = find(pid);
-    if (entry != nullptr && entry->alive && entry->row.start_ns <= time_ns) end(*entry, time_ns);
+    if (entry == nullptr || !entry->alive || entry->row.start_ns > time_ns) continue;
+    if (time_ns > overdue_ns)
+      ending_.emplace_back(pid, time_ns);
+    else
+      end(*entry, time_ns);
   }
 }
 

@@ -24,7 +24,7 @@ namespace fathom {
 namespace {
 
 constexpr int64_t kSlowEvery = kNsPerSecond;  // cgroup, host and the costlier figures of the tree
-constexpr int kExitPatience = 200;            // ms to wait for the last exit to be told
+constexpr int kExitPatience = 1000;           // ms to wait for the last exit to be told
 constexpr int64_t kCostFactor = 50;           // looking takes at most a 50th of the time
 
 class ResourcesProbe final : public Probe {
