@@ -127,6 +127,17 @@ TEST_P(SampleSourceTest, ThreadsAreSampledAsThemselves) {
   EXPECT_EQ(tids.size(), 2U);  // with the child
 }
 
+// Without randomization the stacks of threads lie close below that of the first.
+TEST_P(SampleSourceTest, CopiesAreNoLongerThanTheStack) {
+  if (std::string(GetParam().name) != "bpf") GTEST_SKIP() << "perf copies a fixed size";
+  run({"setarch", "-R", workload("stacks_known"), "60"});
+  if (IsSkipped()) return;
+  for (const KeptSample& sample : kept_.samples) {
+    EXPECT_LE(sample.copied_bytes, sample.tid == sample.pid ? 48U << 10 : 8U << 10);
+    EXPECT_TRUE(sample.tid == sample.pid || sample.user != RawSample::User::kNotInRam);
+  }
+}
+
 TEST_P(SampleSourceTest, AThreadThatIsGoneIsRefused) {
   const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), 99};
   const auto source = GetParam().open(SampledScope::of_thread(999'999'999), settings);
