@@ -54,8 +54,8 @@ RawSample read_perf_sample(const perf_event_header& header, std::vector<uint64_t
   RawSample sample;
   fields.word();  // identifier
   const uint64_t ids = fields.word();
-  sample.pid = static_cast<uint32_t>(ids);
-  sample.tid = static_cast<int64_t>(ids >> 32);
+  sample.pid = static_cast<int32_t>(ids);  // -1 when the kernel has given the number back
+  sample.tid = static_cast<int32_t>(ids >> 32);
   sample.time_ns = static_cast<int64_t>(fields.word());
   sample.cpu = static_cast<uint32_t>(fields.word());
   sample.weight = static_cast<int64_t>(fields.word());

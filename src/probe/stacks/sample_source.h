@@ -28,7 +28,8 @@ struct RawSample {
     k32Bit,     // of a 32-bit program: not copied
     kNotInRam,  // copied up to a part that is not in memory
   };
-  int64_t time_ns = 0, pid = 0, tid = 0, cpu = 0;
+  int64_t time_ns = 0, cpu = 0;
+  int64_t pid = 0, tid = 0;            // -1: not known, of a task that has all but ended
   int64_t weight = 0;                  // in the event's unit
   std::span<const uint64_t> kernel{};  // innermost first
   User user = User::kNone;

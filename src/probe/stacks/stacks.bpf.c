@@ -45,11 +45,11 @@ static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t 
                                              uint32_t* flags) {
   const uint64_t main_end = BPF_CORE_READ(task, mm, start_stack) + ROOT_FRAME_BYTES;
   const uint64_t thread_end = BPF_CORE_READ(task, thread.fsbase);
-  uint64_t length = UNKNOWN_END_BYTES;
-  if (main_end > sp && main_end - sp < FARTHEST)
-    length = main_end - sp;
-  else if (thread_end > sp && thread_end - sp < FARTHEST)
-    length = thread_end - sp;
+  /* The nearer one: without address randomization thread stacks lie close below the main one. */
+  uint64_t length = FARTHEST;
+  if (main_end > sp && main_end - sp < length) length = main_end - sp;
+  if (thread_end > sp && thread_end - sp < length) length = thread_end - sp;
+  if (length == FARTHEST) length = UNKNOWN_END_BYTES;
   if (length > kWireMostStackBytes) {
     *flags |= kWireTooLarge;
     length = kWireMostStackBytes;

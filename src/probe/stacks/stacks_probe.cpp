@@ -144,7 +144,7 @@ void StacksProbe::on_sample(const RawSample& raw) {
   if (event_ == StringId::kNone) intern_constants();
   Sample sample;
   sample.time_ns = raw.time_ns;
-  sample.thread = out_->names().thread(raw.pid, raw.tid);
+  if (raw.tid >= 0) sample.thread = out_->names().thread(raw.pid, raw.tid);
   sample.cpu = raw.cpu;
   sample.event = event_;
   sample.rate_hz = sampling_.rate_hz;

@@ -26,29 +26,30 @@ struct KeptSample {
 class KeptSamples final : public SampleListener {
  public:
   void on_sample(const RawSample& sample) override {
-    note_time(sample.time_ns);
+    note_time(sample.time_ns, false);
     samples.push_back({sample.time_ns, sample.pid, sample.tid, sample.weight, sample.kernel.size(),
                        sample.copy.bytes.size(), sample.user});
-    if (also != nullptr) also->on_sample(sample);
   }
   void on_change(const TaskChange& change) override {
-    note_time(change.time_ns);
+    note_time(change.time_ns, true);
     changes.push_back({change.kind, change.time_ns, change.pid, change.tid, change.parent,
                        std::string(change.name), change.map});
-    if (also != nullptr) also->on_change(change);
   }
 
   std::vector<KeptSample> samples;
   std::vector<KeptChange> changes;
-  int64_t out_of_order = 0;  // of both together
-  SampleListener* also = nullptr;
+  // Of both together. In perf's rings a change may come right behind a younger sample: the one that
+  // interrupted its writing.
+  int64_t out_of_order = 0;
 
  private:
-  void note_time(int64_t time_ns) {
-    if (time_ns < last_ns_) ++out_of_order;
+  void note_time(int64_t time_ns, bool is_change) {
+    if (time_ns < last_ns_ && !(is_change && last_is_sample_)) ++out_of_order;
+    last_is_sample_ = !is_change;
     last_ns_ = time_ns;
   }
   int64_t last_ns_ = 0;
+  bool last_is_sample_ = false;
 };
 
 using OpenSource = Result<std::unique_ptr<SampleSource>> (*)(const SampledScope&,

@@ -72,6 +72,15 @@ TEST(PerfSampleRecord, WithoutUserPart) {
   EXPECT_EQ(sample.kernel.size(), 2U);
 }
 
+TEST(PerfSampleRecord, OfAThreadThatHasAllButEnded) {
+  auto words = whole_sample();
+  words[2] = uint64_t{UINT32_MAX} << 32 | 1234;
+  std::vector<uint64_t> kernel;
+  const RawSample sample = read_perf_sample(header_of(words), kernel);
+  EXPECT_EQ(sample.pid, 1234);
+  EXPECT_EQ(sample.tid, -1);
+}
+
 TEST(PerfSampleRecord, OfA32BitProgram) {
   const auto words = whole_sample(PERF_SAMPLE_REGS_ABI_32);
   std::vector<uint64_t> kernel;

@@ -118,12 +118,24 @@ TEST_P(SampleSourceTest, ForksAndExitsOfAllTasksAreTold) {
 }
 
 TEST_P(SampleSourceTest, ThreadsAreSampledAsThemselves) {
-  run({workload("stacks_known"), "60"}, 1999);
+  run({workload("stacks_known"), "100"});
   if (IsSkipped()) return;
   std::map<int64_t, std::set<int64_t>> tids;
-  for (const KeptSample& sample : kept_.samples) tids[sample.pid].insert(sample.tid);
-  EXPECT_EQ(tids[run_.pid].size(), 6U);
+  for (const KeptSample& sample : kept_.samples)
+    if (sample.tid >= 0) tids[sample.pid].insert(sample.tid);
+  EXPECT_EQ(tids[run_.pid].size(), 6U) << ::testing::PrintToString(tids);
   EXPECT_EQ(tids.size(), 2U);  // with the child
+}
+
+// Without randomization the stacks of threads lie close below that of the first.
+TEST_P(SampleSourceTest, CopiesAreNoLongerThanTheStack) {
+  if (std::string(GetParam().name) != "bpf") GTEST_SKIP() << "perf copies a fixed size";
+  run({"setarch", "-R", workload("stacks_known"), "60"});
+  if (IsSkipped()) return;
+  for (const KeptSample& sample : kept_.samples) {
+    EXPECT_LE(sample.copied_bytes, sample.tid == sample.pid ? 48U << 10 : 8U << 10);
+    EXPECT_TRUE(sample.tid == sample.pid || sample.user != RawSample::User::kNotInRam);
+  }
 }
 
 TEST_P(SampleSourceTest, AThreadThatIsGoneIsRefused) {
