@@ -16,7 +16,7 @@ Z = 3.2905  # 99.9 %, two-sided
 SHARES = {"share_a(long)": 0.5, "share_b(long)": 0.3, "share_c(long)": 0.2}
 BOX = ("void Box<std::pair<int, unsigned long>, std::map<char, std::pair<int, int>, std::less<char>, "
        "std::allocator<std::pair<char const, std::pair<int, int> > > > >::work<unsigned long>(unsigned long)")
-ROOTS = {"_start", "clone3", "__clone3", "clone", "__clone"}
+ROOTS = {"_start", "_dl_start_user", "clone3", "__clone3", "clone", "__clone"}
 problems = []
 
 Frame = collections.namedtuple("Frame", "symbol module kind")
