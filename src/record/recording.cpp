@@ -26,7 +26,9 @@ Result<Recording> Recording::open(const std::string& path) {
   Recording recording;
   recording.path_ = path;
   std::error_code ignored;
-  if (!exists(path) && exists(path + kFolderSuffix)) recording.path_ = path + kFolderSuffix;
+  // A file of that name is mostly the program that was recorded.
+  const bool named = exists(path + kFolderSuffix) && !fs::is_directory(path, ignored);
+  if (named) recording.path_ = path + kFolderSuffix;
   while (recording.path_.size() > 1 && recording.path_.ends_with('/')) recording.path_.pop_back();
   std::string journal_path = recording.path_ + "/" + kJournalName;
   if (fs::is_regular_file(recording.path_, ignored)) {

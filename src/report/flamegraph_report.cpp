@@ -21,7 +21,8 @@ namespace {
 constexpr double kWidth = 1200;
 constexpr double kPad = 10;
 constexpr double kMinPixels = 0.1;
-constexpr double kCharWidth = 7.23;  // of 12 px monospace
+constexpr size_t kMostBoxes = 20'000;  // what a browser draws at once
+constexpr double kCharWidth = 7.23;    // of 12 px monospace
 constexpr int kRowHeight = 17;
 constexpr int kBoxHeight = 16;
 constexpr int kHeaderHeight = 98;
@@ -37,10 +38,7 @@ class FlamegraphSvg {
   explicit FlamegraphSvg(const Profile& profile)
       : profile_(profile),
         scale_((kWidth - 2 * kPad) / static_cast<double>(profile.total.weight)),
-        layout_(lay_out_flames(profile.tree, {.min_weight = kMinPixels / scale_,
-                                              .high_level = kHighLevel,
-                                              .min_high_weight = kMinHighPixels / scale_,
-                                              .max_levels = kMaxLevels})),
+        layout_(lay_out()),
         height_(kHeaderHeight + static_cast<int>(layout_.levels) * kRowHeight +
                 static_cast<int>(kPad)),
         looks_(profile.functions.size()) {}
@@ -54,6 +52,18 @@ class FlamegraphSvg {
   }
 
  private:
+  // The least width that leaves no more boxes than a browser takes.
+  FlameLayout lay_out() {
+    for (;; min_pixels_ *= 2) {
+      FlameLayout layout = lay_out_flames(
+          profile_.tree, {.min_weight = min_pixels_ / scale_,
+                          .high_level = kHighLevel,
+                          .min_high_weight = std::max(min_pixels_, kMinHighPixels) / scale_,
+                          .max_levels = kMaxLevels});
+      if (layout.boxes.size() <= kMostBoxes || min_pixels_ > 1) return layout;
+    }
+  }
+
   // What all boxes of a function share.
   struct Look {
     std::string title;  // name and module, escaped
@@ -125,7 +135,7 @@ class FlamegraphSvg {
   [[nodiscard]] std::string left_out() const {
     if (layout_.left_out == 0) return "Every frame is drawn";
     std::string text =
-        fmt::format("{} frames under {} px", format_count(layout_.left_out), kMinPixels);
+        fmt::format("{} frames under {} px", format_count(layout_.left_out), min_pixels_);
     if (layout_.levels >= kHighLevel)
       text += fmt::format(", or {} px above level {},", kMinHighPixels, kHighLevel);
     text += " are not drawn";
@@ -176,6 +186,7 @@ class FlamegraphSvg {
 
   const Profile& profile_;
   double scale_;
+  double min_pixels_ = kMinPixels;
   FlameLayout layout_;
   int height_;
   std::vector<Look> looks_;

@@ -222,6 +222,11 @@ class Walk {
     return module.entry != 0 && regs_.pc() - module.bias - module.entry < kEntryBytes;
   }
 
+  bool has_rule(uint64_t address) {
+    const UnwindModule& module = module_at(address);
+    return module.table != nullptr && module.table->find(address - module.bias) != nullptr;
+  }
+
   bool is_return_to_code(uint64_t address) {
     if (!in_copy(address)) return false;
     const UnwindModule& module = module_at(load(address) - 1);
@@ -239,7 +244,8 @@ class Walk {
     return move_up(rule, cfa);
   }
 
-  // Believed only where the chain rises inside the copy and the return address lies in code.
+  // Believed only where the return address lies in code and the chain rises inside the copy, or the
+  // caller has rules of its own and may keep anything in that register.
   bool step_by_frame_pointer() {
     if (!regs_.has(arch::kFramePointer)) return false;
     const uint64_t frame = regs_.value[arch::kFramePointer];
@@ -247,7 +253,8 @@ class Walk {
       return false;
     const uint64_t pc = load(frame + 8);
     const uint64_t next = load(frame);
-    if ((next != 0 && next <= frame) || !is_return_to_code(frame + 8)) return false;
+    if (!is_return_to_code(frame + 8)) return false;
+    if (next != 0 && next <= frame && !has_rule(pc - 1)) return false;
     to_.frames.back().cfa = frame + static_cast<uint64_t>(arch::kFramePointerCfa);
     to_.frames.back().by_frame_pointer = true;
     ++to_.frame_pointer_steps;
