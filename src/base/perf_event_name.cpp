@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/perf_event_name.h"
 
+#include <fmt/format.h>
 #include <perfmon/pfmlib_perf_event.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/text.h"
 
 namespace fathom {
@@ -38,6 +42,19 @@ const SoftwareEvent* software_event(std::string_view name) {
   return nullptr;
 }
 
+// "sched:sched_switch": the kernel lists them by folder.
+std::optional<int64_t> tracepoint_id(std::string_view system, std::string_view name) {
+  if (system.find('/') != std::string_view::npos || name.find('/') != std::string_view::npos)
+    return std::nullopt;
+  for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    const auto text = read_file(fmt::format("{}/events/{}/{}/id", root, system, name));
+    if (!text.ok()) continue;
+    const auto id = parse_number(std::string_view(text.value()).substr(0, text.value().find('\n')));
+    if (id.ok()) return id.value();
+  }
+  return std::nullopt;
+}
+
 Error unknown_event(const std::string& name, std::string_view why) {
   std::vector<std::string_view> names(kHardware.begin(), kHardware.end());
   for (const SoftwareEvent& event : kSoftware) names.push_back(event.name);
@@ -45,6 +62,8 @@ Error unknown_event(const std::string& name, std::string_view why) {
               "perf list shows the events of this machine"};
   if (const auto near = closest_match(name, names))
     error.hint = "did you mean " + std::string(*near) + "?";
+  else if (name.find(':') != std::string::npos && access("/sys/kernel/tracing/events", X_OK) != 0)
+    error.hint = "for tracepoints: mount -t tracefs tracefs /sys/kernel/tracing (as root)";
   return error;
 }
 
@@ -65,6 +84,12 @@ Result<PerfEventName> find_perf_event(const std::string& name) {
     found.unit = software->unit;
     return found;
   }
+  found.unit = "count";
+  if (const auto id = modifier.empty() ? std::nullopt : tracepoint_id(base, modifier)) {
+    found.attr.type = PERF_TYPE_TRACEPOINT;
+    found.attr.config = static_cast<uint64_t>(*id);
+    return found;
+  }
   static const int kReady = pfm_initialize();
   if (kReady != PFM_SUCCESS) return unknown_event(name, pfm_strerror(kReady));
   pfm_perf_encode_arg_t request{};
@@ -73,7 +98,6 @@ Result<PerfEventName> find_perf_event(const std::string& name) {
   const int failed =
       pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
   if (failed != PFM_SUCCESS) return unknown_event(name, pfm_strerror(failed));
-  found.unit = "count";
   return found;
 }
 

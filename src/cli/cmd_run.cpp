@@ -28,11 +28,18 @@ constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int64_t kShortestInterval = 1'000'000;
 
+// Whether a flag was given that means this probe.
+bool is_meant(const ProbeInfo& probe, const Arguments& arguments) {
+  return std::any_of(probe.flags.begin(), probe.flags.end(),
+                     [&](const char* flag) { return flag != nullptr && arguments.has(flag); });
+}
+
 // Those that are always on, and those asked for.
 Result<std::vector<const ProbeInfo*>> chosen_probes(const Arguments& arguments) {
   std::vector<const ProbeInfo*> probes;
   for (const ProbeInfo& probe : all_probes()) {
-    if (probe.on_by_default && !arguments.has("only")) probes.push_back(&probe);
+    const bool usual = probe.on_by_default && !arguments.has("only");
+    if (usual || is_meant(probe, arguments)) probes.push_back(&probe);
   }
   if (!arguments.has("probe")) return probes;
   for (const std::string& name : arguments.list("probe")) {
@@ -223,7 +230,7 @@ constexpr Flag kFlags[] = {
     {.name = "freq",
      .letter = 'F',
      .value = "HZ",
-     .help = "stack samples a second of CPU time",
+     .help = "take stack samples: so many a second of CPU time",
      .fallback = "99"},
     {.name = "event",
      .value = "NAME",

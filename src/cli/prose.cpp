@@ -94,7 +94,9 @@ std::string usage_line(const Command& command) {
 
 std::string full_help(const Flag& flag) {
   std::string help = flag.help;
-  if (flag.choices == nullptr && flag.completes != nullptr) {
+  // Names from our tables; not what happens to run just now.
+  const bool names = flag.completes != nullptr && std::string_view(flag.completes) != "pid";
+  if (flag.choices == nullptr && names) {
     if (const auto words = completion_words({}, flag.completes); !words.empty())
       help += fmt::format(": {}", fmt::join(words, ", "));
   }

@@ -13,8 +13,12 @@ constexpr std::array kProbes = {
     ProbeInfo{"resources",
               "CPU, memory, disk, network, pressure of the process tree, its cgroup and the host",
               true, make_resources_probe, examine_resources},
-    ProbeInfo{"stacks", "where CPU time goes: sampled stacks, kernel and user, of any binary",
-              false, make_stacks_probe, examine_stacks},
+    ProbeInfo{"stacks",
+              "where CPU time goes: sampled stacks, kernel and user, of any binary",
+              false,
+              make_stacks_probe,
+              examine_stacks,
+              {"freq", "event", "lines"}},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 // the target has ended. Hot paths count what they lose; report says so.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -76,6 +77,7 @@ struct ProbeInfo {
   bool on_by_default;
   std::unique_ptr<Probe> (*make)(const ProbeSettings& settings);
   std::vector<Rung> (*examine)();
+  std::array<const char*, 4> flags{};  // of `run` that ask for it, too
 };
 
 // The table of probes: one line each in all_probes.cpp.

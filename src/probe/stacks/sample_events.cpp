@@ -20,8 +20,8 @@ perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t copy_byte
   attr.config2 = settings.what.attr.config2;
   attr.exclude_kernel = settings.what.attr.exclude_kernel;
   attr.exclude_user = settings.what.attr.exclude_user;
-  attr.freq = 1;
-  attr.sample_freq = static_cast<uint64_t>(settings.rate_hz);
+  attr.freq = settings.each ? 0 : 1;
+  attr.sample_freq = settings.each ? 1 : static_cast<uint64_t>(settings.rate_hz);
   attr.sample_type |= PERF_SAMPLE_PERIOD;
   if (copy_bytes == 0) return attr;
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

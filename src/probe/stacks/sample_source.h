@@ -57,6 +57,7 @@ struct SampleSettings {
   std::string event;  // its name
   PerfEventName what;
   int64_t rate_hz = 0;
+  bool each = false;  // instead of by a rate: every event is a sample
 };
 
 class SampleSource {

@@ -39,6 +39,13 @@ int64_t highest_rate() {
   return text.ok() ? std::max<int64_t>(1, std::atoll(text.value().c_str())) : INT64_MAX;
 }
 
+// The kernel guesses how many software events come in a second, and is wrong for most of a short
+// run: what a sample stands for would be, too. So each is one.
+bool samples_each(const PerfEventName& what) {
+  const bool counts = std::string_view(what.unit) == "count";
+  return what.attr.type == PERF_TYPE_TRACEPOINT || (what.attr.type == PERF_TYPE_SOFTWARE && counts);
+}
+
 class StacksProbe final : public Probe, private SampleListener {
  public:
   explicit StacksProbe(const ProbeSettings& settings) : settings_(settings) {}
@@ -79,8 +86,9 @@ Status StacksProbe::start(const Target& target, RecordStream& out) {
   out_ = &out;
   sampling_.event = settings_.event;
   TRY_ASSIGN(sampling_.what, find_perf_event(settings_.event));
-  sampling_.rate_hz = std::min(settings_.rate_hz, highest_rate());
-  if (sampling_.rate_hz < settings_.rate_hz) {
+  sampling_.each = samples_each(sampling_.what);
+  sampling_.rate_hz = sampling_.each ? 0 : std::min(settings_.rate_hz, highest_rate());
+  if (!sampling_.each && sampling_.rate_hz < settings_.rate_hz) {
     why_ = fmt::format("the kernel takes {} Hz at most (sysctl kernel.perf_event_max_sample_rate)",
                        sampling_.rate_hz);
   }
@@ -115,9 +123,9 @@ Status StacksProbe::choose_source(const Target& target) {
   return {};
 }
 
-// Of a target that ran before us: what it has mapped so far.
+// What is mapped so far, also of a started one, which waits before exec.
 void StacksProbe::learn_existing(const Target& target) {
-  if (!target.scope().attached || target.scope().kind == Scope::Kind::kSystem) return;
+  if (target.scope().kind == Scope::Kind::kSystem) return;
   for (const int64_t pid : processes_in(target)) builder_->attach(pid, 0);
 }
 
@@ -201,14 +209,14 @@ DetailId StacksProbe::detail_of(StackEnd end) {
 }
 
 std::string StacksProbe::rate_text() const {
+  if (sampling_.each) return sampling_.event + ", each one";
   std::string text = fmt::format("{} at {} Hz", sampling_.event, settings_.rate_hz);
   // A clock counts all time, also where only a part of it is sampled.
   const bool all_sampled = source_->sees_kernel() && sampling_.what.attr.exclude_user == 0;
   const int64_t counted_ns = source_->counted();
   if (std::string_view(sampling_.what.unit) == "ns" && counted_ns > 0 && all_sampled) {
     const double seconds = static_cast<double>(counted_ns) / 1e9;
-    text += fmt::format(", {:.1f} obtained{}", static_cast<double>(samples_) / seconds,
-                        source_->sees_kernel() ? "" : " in user code");
+    text += fmt::format(", {:.1f} obtained", static_cast<double>(samples_) / seconds);
   }
   return text;
 }

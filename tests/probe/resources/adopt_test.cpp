@@ -163,7 +163,10 @@ TEST(ReadRunning, OfAZombieOrNobodyIsNothing) {
   OnSignal workload;
   const int64_t pid = workload.pid();
   workload.end();
-  OnSignal::wait_for([&] { return read_proc_stat(proc_folder(pid)).value().state == 'Z'; });
+  OnSignal::wait_for([&] {  // the second thread may take longer than the first
+    return list_ids(proc_folder(pid) + "/task").value_or({}).size() == 1 &&
+           read_proc_stat(proc_folder(pid)).value().state == 'Z';
+  });
   EXPECT_FALSE(read_running(pid).has_value());
   workload.reap();
   EXPECT_FALSE(read_running(pid).has_value());
