@@ -132,10 +132,13 @@ TEST_P(SampleSourceTest, CopiesAreNoLongerThanTheStack) {
   if (std::string(GetParam().name) != "bpf") GTEST_SKIP() << "perf copies a fixed size";
   run({"setarch", "-R", workload("stacks_known"), "60"});
   if (IsSkipped()) return;
+  size_t of_threads = 0, not_in_ram = 0;
   for (const KeptSample& sample : kept_.samples) {
     EXPECT_LE(sample.copied_bytes, sample.tid == sample.pid ? 48U << 10 : 8U << 10);
-    EXPECT_TRUE(sample.tid == sample.pid || sample.user != RawSample::User::kNotInRam);
+    of_threads += sample.tid != sample.pid ? 1 : 0;
+    not_in_ram += sample.tid != sample.pid && sample.user == RawSample::User::kNotInRam ? 1 : 0;
   }
+  EXPECT_LE(not_in_ram * 10, of_threads) << "only while a thread's first page is being fetched";
 }
 
 TEST_P(SampleSourceTest, AThreadThatIsGoneIsRefused) {
