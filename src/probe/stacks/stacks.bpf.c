@@ -39,6 +39,9 @@ struct {
 } rings SEC(".maps");
 
 uint64_t dropped = 0;
+/* What dropped samples stood for: the CPU's next one stands for that, too, so that sums are right.
+ */
+uint64_t owed[kMostCpus];
 const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
 
 static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp,
@@ -82,16 +85,20 @@ struct Job {
 
 static __always_inline int take(const struct Job* job, const uint32_t room) {
   struct WireSample* sample = bpf_ringbuf_reserve(job->ring, sizeof(*sample) + room, 0);
+  const uint32_t cpu = bpf_get_smp_processor_id();
+  uint64_t* debt = &owed[cpu & (kMostCpus - 1)];
   if (!sample) {
     __sync_fetch_and_add(&dropped, 1);
+    *debt += job->context->sample_period;
     return 0;
   }
   const uint64_t id = bpf_get_current_pid_tgid();
   sample->time_ns = bpf_ktime_get_ns();
-  sample->period = job->context->sample_period;
+  sample->period = job->context->sample_period + *debt;
+  *debt = 0;
   sample->pid = id >> 32;
   sample->tid = (uint32_t)id;
-  sample->cpu = bpf_get_smp_processor_id();
+  sample->cpu = cpu;
   sample->source = (uint32_t)bpf_get_attach_cookie(job->context);
   sample->flags = job->flags;
   sample->stack_bytes = 0;

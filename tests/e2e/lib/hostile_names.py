@@ -55,6 +55,9 @@ def query(sql):
 def main():
     command, names = {"elf": make_elf, "jit": make_jit}[sys.argv[1]]()
     subprocess.run([FATHOM, "run", "-q", "--probe", "stacks", "-F", "999", "-o", "a", "--"] + command, check=True)
+    for (pid,) in query("select pid from processes"):
+        if os.path.exists(f"/tmp/perf-{pid}.map"):
+            os.unlink(f"/tmp/perf-{pid}.map")
     frames = query("select distinct k.symbol, k.module from samples s join stacks k on s.stack = k.id "
                    "where k.kind = 'native'")
     wanted = "hostile" if sys.argv[1] == "elf" else "[jit]"
