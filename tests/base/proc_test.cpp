@@ -114,6 +114,9 @@ TEST(Proc, ReadsAllOfThisProcess) {
   const std::string folder = proc_folder(getpid());
   EXPECT_GT(read_proc_status(folder).value().peak_rss_bytes.value_or(0), 0);
   EXPECT_GT(read_proc_smaps_rollup(folder).value().pss_bytes, 0);
+  // Counted at a tick or a switch: a young process has nothing yet.
+  for (int tries = 0; tries < 1000 && read_proc_schedstat(folder).value().run_ns == 0; ++tries)
+    usleep(1000);
   EXPECT_GT(read_proc_schedstat(folder).value().run_ns, 0);
   EXPECT_TRUE(read_proc_io(folder).ok());
   EXPECT_TRUE(read_proc_exe(folder).ok());

@@ -31,10 +31,13 @@ class Keeper final : public TaskListener {
 };
 
 // A shell, not a fork of this test: a sanitizer may have threads and memory of its own in a copy of
-// the test. posix_spawn returns when the shell runs. It becomes the command when it is told to go.
+// the test. It becomes the command when it is told to go. Returns when the shell runs: posix_spawn
+// returns a little before the kernel tells of its exec.
 pid_t start_waiting(const std::vector<std::string>& command, int gate) {
-  std::vector<std::string> words = {"/bin/sh", "-c",
-                                    R"(read -r word; [ "$word" = go ] && exec "$@")", "sh"};
+  constexpr const char* kScript =
+      R"(echo >&3; exec 3>&-; read -r word; [ "$word" = go ] && exec "$@")";
+  std::vector<std::string> words = {"/bin/sh", "-c", kScript, "sh"};
+  auto [ready, teller] = make_pipe().value();
   words.insert(words.end(), command.begin(), command.end());
   std::vector<char*> args;
   args.reserve(words.size() + 1);
@@ -43,9 +46,13 @@ pid_t start_waiting(const std::vector<std::string>& command, int gate) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, gate, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, teller.get(), 3);
   pid_t child = -1;
   if (posix_spawn(&child, args[0], &actions, nullptr, args.data(), environ) != 0) child = -1;
   posix_spawn_file_actions_destroy(&actions);
+  teller.reset();
+  char byte = 0;
+  if (child > 0 && read(ready.get(), &byte, 1) != 1) child = -1;
   return child;
 }
 
