@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/bpf.h"
@@ -85,6 +86,7 @@ class BpfTasks final : public TaskSource {
   Status attach();
   static int keep(void* self, void* bytes, size_t size);
   void take_ring();
+  void forget_ended();
   void await_exits();
   void deliver(const WireTask& task, TaskListener& listener);
   void deliver_exec(const WireExec& exec, TaskEvent event, TaskListener& listener);
@@ -99,6 +101,8 @@ class BpfTasks final : public TaskSource {
   Ring ring_;
   std::vector<uint64_t> arena_;  // records of one drain, 8-byte aligned as in the ring
   std::vector<Kept> kept_;
+  bool adopts_ = false;
+  std::vector<int32_t> ended_, ended_before_;  // pids, told by the last two drains
   int64_t seen_ = 0;
 };
 
@@ -135,6 +139,7 @@ Status BpfTasks::follow(int64_t root) {
 Status BpfTasks::adopt(int64_t pid) {
   const auto key = static_cast<int32_t>(pid);
   const uint8_t present = 1;
+  adopts_ = true;
   const int failed = bpf_map_update_elem(programs_.adopted_fd, &key, &present, BPF_ANY);
   if (failed != 0) return bpf_error("follow process " + std::to_string(pid), failed);
   return {};
@@ -168,7 +173,15 @@ void BpfTasks::await_exits() {
   while (counts.exits_begun != counts.exits_told && monotonic_ns() < until) sched_yield();
 }
 
+// Its id may come back as a stranger's. Not at once: where threads end together each says that the
+// process ends, and those whose turn is still to come must be known by it.
+void BpfTasks::forget_ended() {
+  for (const int32_t pid : std::exchange(ended_before_, std::exchange(ended_, {})))
+    bpf_map_delete_elem(programs_.adopted_fd, &pid);
+}
+
 void BpfTasks::drain(TaskListener& listener) {
+  forget_ended();
   arena_.clear();
   kept_.clear();
   await_exits();
@@ -203,6 +216,7 @@ void BpfTasks::deliver(const WireTask& task, TaskListener& listener) {
       event.kind = TaskEvent::Kind::kExit;
       event.exit_code = task.other;
       event.ends_process = exit.ends_process != 0;
+      if (event.ends_process && adopts_) ended_.push_back(task.pid);
       event.usage = &usage;
       return listener.on_task(event);
     }

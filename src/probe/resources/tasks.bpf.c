@@ -218,10 +218,6 @@ int BPF_PROG(on_exit, struct task_struct* task) {
                         : task->exit_code;
   mark->ends_process = BPF_CORE_READ(signal, live.counter) == 0;
   if (mark->ends_process) {
-    if (whom == kWireAdopted) { /* its id may come back as a stranger's */
-      int32_t pid = task->tgid;
-      bpf_map_delete_elem(&adopted, &pid);
-    }
     /* maxrss also holds the copy of the parent this process was before its exec: only the last
      * resort. */
     struct mm_struct* mm = BPF_CORE_READ(task, mm);
