@@ -57,7 +57,7 @@ NOINLINE void share_all(long rounds) {
 
 NOINLINE void deep_bottom(long rounds) { work(2 * rounds * kUnit); }
 NOINLINE void deep(int depth, long rounds) {
-  volatile char room[40] = {};  // every frame has some
+  [[maybe_unused]] volatile char room[40] = {};  // every frame has some
   if (depth > 1)
     deep(depth - 1, rounds);
   else

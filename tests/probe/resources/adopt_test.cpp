@@ -136,7 +136,13 @@ TEST(EverybodyByBpf, TellsOfStrangers) {
     source.value()->drain(listener);
     return listener.of(Kind::kExit, pid).size() >= 2;
   });
-  EXPECT_EQ(listener.of(Kind::kFork, pid).size(), 2U);
+  const std::vector<Heard> forks = listener.of(Kind::kFork, pid);
+  EXPECT_EQ(std::count_if(forks.begin(), forks.end(),
+                          [](const Heard& fork) { return fork.tid == fork.pid; }),
+            1);
+  // Before its exec it is a copy of this test, in which a sanitizer may start a thread of its own.
+  const bool sanitized = forks.size() == 3 && listener.of(Kind::kExit, pid).size() >= 3;
+  EXPECT_TRUE(forks.size() == 2 || sanitized) << forks.size();
   EXPECT_EQ(listener.of(Kind::kExec, pid).size(), 1U);
 }
 
