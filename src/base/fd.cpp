@@ -72,11 +72,15 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
 }
 
 Result<std::string> read_start(const std::string& path, size_t most) {
-  TRY_ASSIGN(Fd file, open_file(path, O_RDONLY));
+  TRY_ASSIGN(const Fd file, open_file(path, O_RDONLY));
+  return read_up_to(file.get(), most, path);
+}
+
+Result<std::string> read_up_to(int fd, size_t most, const std::string& path) {
   std::string bytes(most, '\0');
   size_t used = 0;
   while (used < most) {
-    const ssize_t got = read(file.get(), bytes.data() + used, most - used);
+    const ssize_t got = read(fd, bytes.data() + used, most - used);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno_error("read " + path);
     if (got == 0) break;

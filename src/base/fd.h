@@ -48,6 +48,9 @@ Status write_file(const std::string& path, std::string_view bytes);
 // The whole file, at most `limit` bytes.
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{64} << 20);
 
+// Of an open file, from where it stands: at most `most` bytes; `path` is for the error.
+Result<std::string> read_up_to(int fd, size_t most, const std::string& path);
+
 // Its first bytes, at most `most`.
 Result<std::string> read_start(const std::string& path, size_t most);
 

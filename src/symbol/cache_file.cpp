@@ -74,17 +74,7 @@ Result<std::string> read_cache_file(const std::string& path) {
       S_ISREG(facts.st_mode) && facts.st_uid == geteuid() && (facts.st_mode & 022) == 0;
   if (!ours) return Error{Code::kPermission, path + " is not ours"};
   if (facts.st_size > kMostFileBytes) return Error{Code::kInvalid, path + " is too large"};
-  std::string bytes(static_cast<size_t>(facts.st_size), '\0');
-  size_t used = 0;
-  while (used < bytes.size()) {
-    const ssize_t got = read(file.get(), bytes.data() + used, bytes.size() - used);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error("read " + path);
-    if (got == 0) break;
-    used += static_cast<size_t>(got);
-  }
-  bytes.resize(used);
-  return bytes;
+  return read_up_to(file.get(), static_cast<size_t>(facts.st_size), path);
 }
 
 Status store_cache_file(const std::string& folder, const std::string& name,

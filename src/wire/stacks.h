@@ -14,7 +14,6 @@ enum WireSampleFlags {
   kWireHasUser = 1,  /* registers and the stack copy are there */
   kWireNoMemory = 2, /* the copy ends early: that part of the stack is not in memory */
   kWireIs32Bit = 4,  /* a 32-bit program: no copy was made */
-  kWireTooLarge = 8, /* the stack goes on beyond the most that is copied */
 };
 
 /* As struct pt_regs of x86-64 lies in memory. */
@@ -29,7 +28,7 @@ struct WireSample {
   uint32_t pid;
   uint32_t tid;
   uint32_t cpu;
-  uint32_t source; /* which event: its number in the order of opening */
+  uint32_t reserved;
   uint32_t flags;
   uint32_t kernel_frames;
   uint64_t stack_bytes; /* copied, from the stack pointer up */

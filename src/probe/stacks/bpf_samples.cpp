@@ -141,7 +141,7 @@ Result<std::unique_ptr<SampleSource>> BpfSamples::make(const SampledScope& scope
       std::clamp(std::bit_floor(kAllRingsBytes / cpus), kLeastRingBytes, kMostRingBytes);
   TRY(source->load());
   for (EventRings::Ring& ring : source->changes_->rings()) {
-    source->streams_.push_back(make_change_stream(*source->changes_, ring));
+    source->streams_.push_back(make_ring_stream(*source->changes_, ring));
     TRY(source->add_ring(ring.cpu));
   }
   for (const auto& stream : source->streams_) source->order_.push_back(stream.get());

@@ -35,8 +35,6 @@ class PerfSamples final : public SampleSource {
   [[nodiscard]] bool sees_kernel() const override { return events_.front().sees_kernel(); }
 
  private:
-  class Stream;
-
   const char* scope_ = "";
   std::unique_ptr<EventRings> rings_;
   std::array<SampleEvents, CopySize::kBytes.size()> events_;
@@ -44,32 +42,6 @@ class PerfSamples final : public SampleSource {
   size_t step_ = 0;
   std::vector<std::unique_ptr<TimedStream>> streams_;
   std::vector<TimedStream*> order_;
-};
-
-class PerfSamples::Stream final : public TimedStream {
- public:
-  Stream(PerfSamples& owner, EventRings::Ring& ring) : owner_(owner), ring_(ring.ring) {}
-
-  void begin() override { ring_.begin(); }
-  void end() override { ring_.end(); }
-  int64_t next_ns() override {
-    const perf_event_header* header = ring_.peek();
-    return header == nullptr ? INT64_MAX : record_time_ns(*header);
-  }
-  void deliver(SampleListener& listener) override {
-    const perf_event_header& header = *ring_.peek();
-    if (header.type == PERF_RECORD_SAMPLE) {
-      listener.on_sample(read_perf_sample(header, kernel_));
-    } else {
-      owner_.rings_->take(header, listener);
-    }
-    ring_.pop();
-  }
-
- private:
-  PerfSamples& owner_;
-  PerfRing& ring_;
-  std::vector<uint64_t> kernel_;
 };
 
 Result<std::unique_ptr<SampleSource>> PerfSamples::make(const SampledScope& scope,
@@ -82,7 +54,7 @@ Result<std::unique_ptr<SampleSource>> PerfSamples::make(const SampledScope& scop
     TRY(source->events_[i].open(scope, settings, CopySize::kBytes[i], *source->rings_, i == 0));
   }
   for (EventRings::Ring& ring : source->rings_->rings()) {
-    source->streams_.push_back(std::make_unique<Stream>(*source, ring));
+    source->streams_.push_back(make_ring_stream(*source->rings_, ring));
     source->order_.push_back(source->streams_.back().get());
   }
   return std::unique_ptr<SampleSource>(std::move(source));

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "probe/stacks/perf_sample_record.h"
 #include "symbol/unwind_arch.h"
 
 namespace fathom {
@@ -32,9 +33,9 @@ perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t copy_byte
   return attr;
 }
 
-class ChangeStream final : public TimedStream {
+class RingStream final : public TimedStream {
  public:
-  ChangeStream(EventRings& rings, EventRings::Ring& ring) : rings_(rings), ring_(ring.ring) {}
+  RingStream(EventRings& rings, EventRings::Ring& ring) : rings_(rings), ring_(ring.ring) {}
 
   void begin() override { ring_.begin(); }
   void end() override { ring_.end(); }
@@ -43,19 +44,24 @@ class ChangeStream final : public TimedStream {
     return header == nullptr ? INT64_MAX : record_time_ns(*header);
   }
   void deliver(SampleListener& listener) override {
-    rings_.take(*ring_.peek(), listener);
+    const perf_event_header& header = *ring_.peek();
+    if (header.type == PERF_RECORD_SAMPLE)
+      listener.on_sample(read_perf_sample(header, kernel_));
+    else
+      rings_.take(header, listener);
     ring_.pop();
   }
 
  private:
   EventRings& rings_;
   PerfRing& ring_;
+  std::vector<uint64_t> kernel_;  // frames of the last sample
 };
 
 }  // namespace
 
-std::unique_ptr<TimedStream> make_change_stream(EventRings& rings, EventRings::Ring& ring) {
-  return std::make_unique<ChangeStream>(rings, ring);
+std::unique_ptr<TimedStream> make_ring_stream(EventRings& rings, EventRings::Ring& ring) {
+  return std::make_unique<RingStream>(rings, ring);
 }
 
 Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& attr,

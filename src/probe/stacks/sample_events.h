@@ -30,7 +30,7 @@ class SampleEvents {
   bool sees_kernel_ = true;
 };
 
-// What tasks of one CPU do, as a stream; samples in it are skipped.
-std::unique_ptr<TimedStream> make_change_stream(EventRings& rings, EventRings::Ring& ring);
+// What a CPU's ring holds, as a stream: what tasks do, and samples where the kernel writes them.
+std::unique_ptr<TimedStream> make_ring_stream(EventRings& rings, EventRings::Ring& ring);
 
 }  // namespace fathom

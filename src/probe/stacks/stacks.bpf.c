@@ -44,8 +44,7 @@ uint64_t dropped = 0;
 uint64_t owed[kMostCpus];
 const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
 
-static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp,
-                                             uint32_t* flags) {
+static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp) {
   const uint64_t main_end = BPF_CORE_READ(task, mm, start_stack) + ROOT_FRAME_BYTES;
   const uint64_t thread_end = BPF_CORE_READ(task, thread.fsbase);
   /* The nearer one: without address randomization thread stacks lie close below the main one. */
@@ -53,11 +52,7 @@ static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t 
   if (main_end > sp && main_end - sp < length) length = main_end - sp;
   if (thread_end > sp && thread_end - sp < length) length = thread_end - sp;
   if (length == FARTHEST) length = UNKNOWN_END_BYTES;
-  if (length > kWireMostStackBytes) {
-    *flags |= kWireTooLarge;
-    length = kWireMostStackBytes;
-  }
-  return length;
+  return length > kWireMostStackBytes ? kWireMostStackBytes : length;
 }
 
 /* In one piece, or the longest half, quarter, … of it that is in memory. */
@@ -99,7 +94,6 @@ static __always_inline int take(const struct Job* job, const uint32_t room) {
   sample->pid = id >> 32;
   sample->tid = (uint32_t)id;
   sample->cpu = cpu;
-  sample->source = (uint32_t)bpf_get_attach_cookie(job->context);
   sample->flags = job->flags;
   sample->stack_bytes = 0;
   sample->kernel_frames = 0;
@@ -136,7 +130,7 @@ int on_sample(struct bpf_perf_event_data* context) {
       job.flags |= kWireIs32Bit;
     } else {
       job.flags |= kWireHasUser;
-      job.length = stack_length(task, registers.sp, &job.flags);
+      job.length = stack_length(task, registers.sp);
     }
   }
   /* A ring takes records of fixed size only: the smallest that fits. */
