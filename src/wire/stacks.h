@@ -8,6 +8,7 @@
 enum {
   kWireKernelFrames = 127,
   kWireMostStackBytes = 262144,
+  kWireMostCpus = 1024,
 };
 
 enum WireSampleFlags {

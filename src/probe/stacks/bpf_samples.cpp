@@ -105,6 +105,12 @@ class BpfSamples final : public SampleSource {
   [[nodiscard]] int64_t dropped() const override {
     return static_cast<int64_t>(*programs_.dropped) + changes_->lost();
   }
+  [[nodiscard]] int64_t owed() const override {
+    int64_t sum = 0;
+    for (const EventRings::Ring& ring : changes_->rings())
+      sum += static_cast<int64_t>(programs_.owed[static_cast<size_t>(ring.cpu) % kWireMostCpus]);
+    return sum;
+  }
   [[nodiscard]] int64_t throttled() const override { return changes_->throttled(); }
   [[nodiscard]] int64_t counted() const override { return events_.counted(); }
   [[nodiscard]] int64_t buffer_bytes() const override {

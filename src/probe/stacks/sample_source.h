@@ -72,6 +72,8 @@ class SampleSource {
   [[nodiscard]] virtual std::vector<int> wake_fds() const = 0;
 
   [[nodiscard]] virtual int64_t dropped() const = 0;  // samples and changes known to be lost
+  // What dropped samples stood for, in the event's unit, and no later sample stands for instead.
+  [[nodiscard]] virtual int64_t owed() const { return 0; }
   [[nodiscard]] virtual int64_t throttled() const = 0;
   [[nodiscard]] virtual int64_t counted() const = 0;  // of the event, in its unit, so far
   [[nodiscard]] virtual int64_t buffer_bytes() const = 0;

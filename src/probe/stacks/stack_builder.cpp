@@ -46,8 +46,8 @@ std::string below(const std::string& folder, const char* name) {
 
 const char* stack_end_name(StackEnd end) {
   static constexpr std::array<const char*, static_cast<size_t>(StackEnd::kCount)> kNames = {
-      "complete",  "joined",   "cut",      "not in memory", "32-bit program",
-      "elsewhere", "no table", "bad rule", "bad frame",     "too deep"};
+      "complete", "joined",   "cut",       "not in memory", "32-bit program", "elsewhere",
+      "no table", "bad rule", "bad frame", "too deep",      "lost at the end"};
   return kNames[static_cast<size_t>(end)];
 }
 

@@ -32,6 +32,7 @@ enum class StackEnd : uint8_t {
   kBadRule,
   kBadFrame,
   kTooDeep,
+  kLost,  // not a stack: what samples stood for that were lost at the end
   kCount
 };
 const char* stack_end_name(StackEnd end);

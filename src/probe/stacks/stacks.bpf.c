@@ -18,7 +18,6 @@ char LICENSE[] SEC("license") = "GPL";
 enum {
   kKernelThread = 0x00200000, /* PF_KTHREAD */
   kUser32Code = 0x23,
-  kMostCpus = 1024,
   kHalvings = 7,
 };
 /* Further up than this is another stack or none of ours. */
@@ -33,7 +32,7 @@ struct Ring {
 };
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-  __uint(max_entries, kMostCpus);
+  __uint(max_entries, kWireMostCpus);
   __type(key, uint32_t);
   __array(values, struct Ring);
 } rings SEC(".maps");
@@ -41,7 +40,7 @@ struct {
 uint64_t dropped = 0;
 /* What dropped samples stood for: the CPU's next one stands for that, too, so that sums are right.
  */
-uint64_t owed[kMostCpus];
+uint64_t owed[kWireMostCpus];
 const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
 
 static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp) {
@@ -81,7 +80,7 @@ struct Job {
 static __always_inline int take(const struct Job* job, const uint32_t room) {
   struct WireSample* sample = bpf_ringbuf_reserve(job->ring, sizeof(*sample) + room, 0);
   const uint32_t cpu = bpf_get_smp_processor_id();
-  uint64_t* debt = &owed[cpu & (kMostCpus - 1)];
+  uint64_t* debt = &owed[cpu % kWireMostCpus];
   if (!sample) {
     __sync_fetch_and_add(&dropped, 1);
     *debt += job->context->sample_period;

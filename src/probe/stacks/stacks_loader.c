@@ -20,6 +20,7 @@ int load_stack_programs(struct StackPrograms* programs, uint64_t wake_bytes) {
       skeleton->maps.rings.map_fd,
       skeleton->progs.on_sample.prog_fd,
       &skeleton->bss->dropped,
+      skeleton->bss->owed,
   };
   *programs = loaded;
   return 0;

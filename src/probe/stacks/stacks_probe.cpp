@@ -62,6 +62,8 @@ class StacksProbe final : public Probe, private SampleListener {
   void learn_existing(const Target& target);
   void intern_constants();
   void on_sample(const RawSample& raw) override;
+  void add_owed(int64_t now_ns);
+  void add(const RawSample& raw, StackId stack, StackEnd end);
   void on_change(const TaskChange& change) override;
   StringId program_of(int64_t pid);
   void forget_program_later(int64_t pid);
@@ -141,14 +143,31 @@ void StacksProbe::tick(int64_t now_ns) {
   sums_->write();
 }
 
-void StacksProbe::finish(int64_t /*now_ns*/) {
+void StacksProbe::finish(int64_t now_ns) {
   source_->drain(*this, INT64_MAX);
+  add_owed(now_ns);
   sums_->write();
 }
 
 void StacksProbe::on_sample(const RawSample& raw) {
   const BuiltStack built = builder_->build(raw);
   source_->note(built.end == StackEnd::kCut || built.end == StackEnd::kJoined, built.needed_bytes);
+  add(raw, built.stack, built.end);
+}
+
+// A CPU that dropped samples and took none after: sums stay right, under a name that says so.
+void StacksProbe::add_owed(int64_t now_ns) {
+  RawSample raw;
+  raw.time_ns = now_ns;
+  raw.pid = raw.tid = -1;
+  raw.weight = source_->owed();
+  if (raw.weight == 0) return;
+  Frame lost;
+  lost.symbol = out_->string("[lost]");
+  add(raw, out_->names().stack(StackId::kNone, out_->names().frame(lost)), StackEnd::kLost);
+}
+
+void StacksProbe::add(const RawSample& raw, StackId stack, StackEnd end) {
   if (event_ == StringId::kNone) intern_constants();
   Sample sample;
   sample.time_ns = raw.time_ns;
@@ -156,11 +175,11 @@ void StacksProbe::on_sample(const RawSample& raw) {
   sample.cpu = raw.cpu;
   sample.event = event_;
   sample.rate_hz = sampling_.rate_hz;
-  sample.stack = built.stack;
+  sample.stack = stack;
   sample.weight = raw.weight;
   sample.state = on_cpu_;
-  sample.detail = detail_of(built.end);
-  const FrameId leaf = out_->names().dictionary().stacks[index_of(built.stack)].frame;
+  sample.detail = detail_of(end);
+  const FrameId leaf = out_->names().dictionary().stacks[index_of(stack)].frame;
   sums_->add(leaf, program_of(raw.pid), raw.weight);
   ++samples_;
   out_->add(sample);
