@@ -37,16 +37,16 @@ function(fathom_add_inject)
     set_target_properties(${target} PROPERTIES
       OUTPUT_NAME fathom-${family}
       LINKER_LANGUAGE C
+      SKIP_BUILD_RPATH ON
       C_VISIBILITY_PRESET hidden
       CXX_VISIBILITY_PRESET hidden)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
-    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
-    target_compile_options(${target} PRIVATE -O2 -Wall -Wextra -Wshadow
-      -ftls-model=initial-exec -fno-optimize-sibling-calls
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE _LARGEFILE64_SOURCE)
+    target_compile_options(${target} PRIVATE -O2 -Wall -Wextra -Wshadow -Wno-nonnull-compare
+      -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-optimize-sibling-calls ${FATHOM_PREFIX_MAPS}
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions$<SEMICOLON>-fno-rtti>
       $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
-    target_link_options(${target} PRIVATE -Wl,--as-needed -Wl,-z,defs)
-    target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+    target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,-z,now)
     if(NOT TARGET fathom_inject)
       add_custom_target(fathom_inject)
     endif()

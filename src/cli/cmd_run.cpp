@@ -65,6 +65,12 @@ Result<int64_t> rate_from(const Arguments& arguments) {
                "--freq 99: samples a second of CPU time"};
 }
 
+IoMode io_mode_from(const Arguments& arguments) {
+  const std::string mode = arguments.text("io");
+  if (mode == "trace") return IoMode::kTrace;
+  return mode == "count" ? IoMode::kCount : IoMode::kProfile;
+}
+
 Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target) {
   SessionOptions options;
   options.launcher = target.launcher;
@@ -82,6 +88,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   TRY_ASSIGN(options.settings.rate_hz, rate_from(arguments));
   options.settings.event = arguments.text("event");
   options.settings.lines = arguments.has("lines");
+  options.settings.io = io_mode_from(arguments);
   options.wait_all = arguments.has("wait-all");
   return options;
 }
@@ -237,6 +244,12 @@ constexpr Flag kFlags[] = {
      .help = "what stack samples are taken by, such as cpu-clock, cycles or page-faults",
      .fallback = "cpu-clock"},
     {.name = "lines", .help = "stacks with source lines and inlined functions (needs libdw1)"},
+    {.name = "io",
+     .value = "MODE",
+     .help =
+         "what the I/O probe keeps: sums per file and second, every call, or sums without times",
+     .fallback = "profile",
+     .choices = "profile trace count"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
 #include "probe/stacks/stacks_probe.h"
@@ -19,6 +20,12 @@ constexpr std::array kProbes = {
               make_stacks_probe,
               examine_stacks,
               {"freq", "event", "lines"}},
+    ProbeInfo{"io",
+              "what programs ask of the C library: calls, bytes, times and errors per file",
+              false,
+              make_io_probe,
+              examine_io,
+              {"io"}},
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe watches a target and emits records. The session calls it from the recorder's thread only:
-// start before the target's first instruction, tick at every interval, wake when one of its
-// descriptors says that much is waiting, departed for processes the launcher reaped, finish when
-// the target has ended. Hot paths count what they lose; report says so.
+// prepare before the launch, start before the target's first instruction, tick at every interval,
+// wake when one of its descriptors says that much is waiting, departed for processes the launcher
+// reaped, finish when the target has ended. Hot paths count what they lose; report says so.
 #pragma once
 
 #include <array>
@@ -20,11 +20,18 @@
 
 namespace fathom {
 
+enum class IoMode {
+  kProfile,  // sums per slice, thread, function and file
+  kTrace,    // every call
+  kCount,    // sums without times
+};
+
 struct ProbeSettings {
   int64_t interval_ns = 0;          // between two looks
   int64_t rate_hz = 99;             // of samples
   std::string event = "cpu-clock";  // that samples are taken by
   bool lines = false;               // source lines and inlined functions in stacks
+  IoMode io = IoMode::kProfile;
 };
 
 // For the progress line. A negative figure is not known.
@@ -49,6 +56,8 @@ struct ProbeReport {
 class Probe {
  public:
   virtual ~Probe() = default;
+  // Before the target is launched: what goes into its environment.
+  virtual Status prepare(LaunchRequest& /*request*/) { return {}; }
   virtual Status start(const Target& target, RecordStream& out) = 0;
   virtual void tick(int64_t now_ns) = 0;
   // Descriptors that become readable when a buffer should be drained before the next tick.

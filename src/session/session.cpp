@@ -57,6 +57,7 @@ class Session {
     LaunchRequest request = options_.request;
     request.run_label = run_id;
     request.signal_mask = loop.mask_before();
+    TRY(prepare(request));
     TRY_ASSIGN(target_, options_.launcher->launch(request));
     begin(run_id);
     TRY(attach());
@@ -95,15 +96,21 @@ class Session {
     run_.real_offset_ns = real_offset_ns();
   }
 
-  Status attach() {
+  Status prepare(LaunchRequest& request) {
     for (const ProbeInfo* info : options_.probes) {
-      Attached attached{info, info->make(options_.settings)};
+      probes_.push_back({info, info->make(options_.settings)});
+      if (auto prepared = probes_.back().probe->prepare(request); !prepared.ok())
+        return std::move(prepared).error().within(std::string("prepare probe ") + info->name);
+    }
+    return {};
+  }
+
+  Status attach() {
+    for (Attached& attached : probes_) {
       const int64_t before = own_cpu_ns();
-      if (auto started = attached.probe->start(*target_, out_); !started.ok()) {
-        return std::move(started).error().within(std::string("start probe ") + info->name);
-      }
+      if (auto started = attached.probe->start(*target_, out_); !started.ok())
+        return std::move(started).error().within(std::string("start probe ") + attached.info->name);
       attached.cpu_ns = own_cpu_ns() - before;
-      probes_.push_back(std::move(attached));
     }
     return {};
   }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a shim says: that a function is wrapped (CALL_SITE), that a call begins and how it ended.
+ * For any thread and any signal handler; between begin and end nothing is held. */
+#pragma once
+
+#include <errno.h>
+
+#include "inject/core/cell.h"
+#include "inject/core/ticks.h"
+
+#define FATHOM_EXPORT __attribute__((visibility("default")))
+
+/* One per wrapped function. Its number is its place in the section. */
+struct CallSite {
+  const char* name;
+  void* real; /* the function wrapped, set before the first call gets through */
+};
+#define CALL_SITE(function)              \
+  static struct CallSite site_##function \
+      __attribute__((section("fathom_calls"), used, aligned(16))) = {#function, NULL}
+extern struct CallSite __start_fathom_calls[] __attribute__((visibility("hidden")));
+extern struct CallSite __stop_fathom_calls[] __attribute__((visibility("hidden")));
+static inline uint32_t call_number(const struct CallSite* site) {
+  return (uint32_t)(site - __start_fathom_calls);
+}
+
+struct Call {
+  uint64_t start_ticks, end_ticks;
+  uint32_t depth;
+};
+
+/* How it went. Says nothing: no file, no bytes, no error. */
+struct Outcome {
+  int64_t value; /* bytes if flags has kCallHasBytes, else what was returned */
+  uint32_t file, flags;
+  int32_t error; /* errno, with kCallFailed */
+};
+
+static inline uint64_t ticks_now(void) {
+  return __builtin_expect(fathom_core.clock == kClockTsc, 1) ? read_tsc() : other_ticks();
+}
+
+/* call.c */
+void settle_frames(struct Thread* thread, uintptr_t stack);
+void call_end_slowly(struct Thread* thread, const struct Ended* ended, uintptr_t stack);
+/* Leaves errno alone. `value`: bytes if flags has kCallHasBytes, else what was returned. */
+void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
+              uint32_t flags, int32_t error);
+
+/* False: nobody records, or not now; the real function is known all the same. */
+static inline bool call_begin(struct Call* call, const struct CallSite* site) {
+  struct Thread* thread = &fathom_thread;
+  if (unlikely(thread->epoch != *fathom_core.epoch) && !thread_attach(thread)) return false;
+  const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
+  if (unlikely(thread->depth != 0)) settle_frames(thread, stack);
+  const uint32_t depth = call->depth = thread->depth;
+  thread->depth = depth + 1;
+  keep_order();
+  if (depth < kMostDepth) {
+    struct Frame* frame = &thread->area->frames[depth];
+    frame->inner_ticks = 0;
+    frame->call = call_number(site);
+    frame->on_signal_stack = thread->on_signal_stack;
+    keep_order();
+    frame->stack = stack;
+  }
+  call->start_ticks = ticks_now();
+  return true;
+}
+
+/* At once after the real function: what a wrapper does from then on is not the call's time. */
+static inline void call_stop(struct Call* call) { call->end_ticks = ticks_now(); }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which file a descriptor or a path is: numbers whose names stand in the spool. For any thread. A
+ * descriptor that came unseen (inherited, from another process) is asked for at its first use. */
+#pragma once
+
+#include <fcntl.h>
+#include <stdint.h>
+
+#include "inject/core/core.h"
+
+enum { kMostFds = 65536 };
+extern uint32_t fathom_fd_files[kMostFds] __attribute__((visibility("hidden"))); /* 0: ask */
+
+uint32_t ask_for_file(int fd);
+
+/* 0: none. */
+static inline uint32_t file_of_fd(int fd) {
+  const uint32_t known = (uint32_t)fd < kMostFds ? fathom_fd_files[fd] : 0;
+  return known != 0 ? known : ask_for_file(fd);
+}
+/* The name is that of a call that has just returned, with errno if it failed: only then is it
+ * certain that `path` can be read. */
+uint32_t file_of_path(int directory, const char* path, bool failed);
+/* A name that is no path. */
+uint32_t file_named(const char* name, size_t length);
+
+void set_file(int fd, uint32_t file);
+uint32_t forget_file(int fd); /* before it is closed; which it was */
+void forget_files(unsigned first, unsigned last);
+void directory_changed(void);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * System calls that touch neither errno nor any function somebody may have replaced. They return
+ * what the kernel does: a negative errno on failure. */
+#pragma once
+
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#ifdef __x86_64__
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+#elif defined(__aarch64__)
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  register long x5 __asm__("x5") = f;
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                   : "memory");
+  return x0;
+}
+#else
+#error "this architecture's system calls are not known here"
+#endif
+
+static inline uint32_t raw_getpid(void) { return (uint32_t)raw_call(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+static inline uint32_t raw_gettid(void) { return (uint32_t)raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0); }
+static inline long raw_open(const char* path, long flags, long mode) {
+  return raw_call(SYS_openat, -100 /* AT_FDCWD */, (long)path, flags, mode, 0, 0);
+}
+static inline long raw_close(long fd) { return raw_call(SYS_close, fd, 0, 0, 0, 0, 0); }
+static inline long raw_write(long fd, const void* bytes, unsigned long size) {
+  return raw_call(SYS_write, fd, (long)bytes, (long)size, 0, 0, 0);
+}
+static inline long raw_read(long fd, void* bytes, unsigned long size) {
+  return raw_call(SYS_read, fd, (long)bytes, (long)size, 0, 0, 0);
+}
+static inline long raw_unlink(const char* path) {
+  return raw_call(SYS_unlinkat, -100, (long)path, 0, 0, 0, 0);
+}
+/* The length; not ended by a 0. */
+static inline long raw_readlink(const char* path, char* out, unsigned long size) {
+  return raw_call(SYS_readlinkat, -100, (long)path, (long)out, (long)size, 0, 0);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/io/preload.h"
+
+#include <cstdlib>
+
+namespace fathom {
+namespace {
+
+// What the target would find under that name.
+std::string value_of(const LaunchRequest& request, const std::string& name) {
+  for (auto at = request.environment.rbegin(); at != request.environment.rend(); ++at)
+    if (at->starts_with(name + "=")) return at->substr(name.size() + 1);
+  const char* inherited = std::getenv(name.c_str());
+  return inherited != nullptr ? inherited : "";
+}
+
+void append(LaunchRequest& request, const std::string& name, const std::string& value) {
+  const std::string before = value_of(request, name);
+  request.environment.push_back(name + "=" + (before.empty() ? "" : before + ":") + value);
+}
+
+}  // namespace
+
+void add_preload(LaunchRequest& request, const std::string& library) {
+  append(request, "LD_PRELOAD", library);
+  append(request, "ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
+}  // namespace fathom

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spool/spool_folder.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostSpools = 100'000;  // of files that somebody put there
+
+// Where a file's pages are memory, and no disk is written.
+std::string parent_folder() {
+  if (access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
+  const char* chosen = std::getenv("TMPDIR");
+  return chosen != nullptr && *chosen == '/' ? chosen : "/tmp";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SpoolFolder>> SpoolFolder::make() {
+  std::string path = parent_folder() + "/fathom-spool-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr)
+    return Error{Code::kIo, "cannot make " + path + ": " + std::strerror(errno),
+                 "the I/O library needs a folder in memory or TMPDIR"};
+  // Programs that run as somebody else write here too; nobody can list what others wrote.
+  if (chmod(path.c_str(), 01733) != 0)
+    return Error{Code::kIo, "cannot open " + path + " to others", ""};
+  return std::unique_ptr<SpoolFolder>(
+      new SpoolFolder(std::move(path), TickClock::of_this_machine()));
+}
+
+SpoolFolder::~SpoolFolder() {
+  readers_.clear();
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::vector<std::string> SpoolFolder::environment(const std::string& mode, int64_t start_ns,
+                                                  int64_t interval_ns, int64_t chunks) const {
+  return {"FATHOM_SPOOL=" + path_,
+          "FATHOM_MODE=" + mode,
+          fmt::format("FATHOM_TICKS={}", clock_.rate()),
+          fmt::format("FATHOM_START_NS={}", start_ns),
+          fmt::format("FATHOM_INTERVAL_NS={}", interval_ns),
+          fmt::format("FATHOM_CHUNKS={}", chunks)};
+}
+
+void SpoolFolder::find_new() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename();
+    if (readers_.contains(name) || refused_.contains(name)) continue;
+    if (readers_.size() + refused_.size() >= kMostSpools) return;
+    auto reader = SpoolReader::open(entry.path());
+    if (reader.ok()) {
+      covered_.insert(static_cast<int64_t>(reader.value()->header().pid));
+      readers_.emplace(name, std::move(reader).value());
+      ++seen_;
+    } else if (reader.error().code != Code::kCorrupt) {
+      refused_.insert(name);
+      ++damaged_before_;
+    }
+  }
+}
+
+void SpoolFolder::read(SpoolReader& reader, bool all, SpoolListener& listener) {
+  const bool tsc = (reader.header().flags & kSpoolTsc) != 0;
+  reader.drain(tsc ? clock_ : TickClock::of_spool(reader.header()), all, listener);
+}
+
+void SpoolFolder::let_go(const SpoolReader& reader) {
+  lost_before_ += reader.lost();
+  damaged_before_ += reader.damaged();
+  (void)unlink(reader.path().c_str());
+}
+
+void SpoolFolder::drain(SpoolListener& listener) {
+  clock_.look();
+  find_new();
+  for (auto at = readers_.begin(); at != readers_.end();) {
+    const bool ended = !at->second->is_in_use();  // asked first: what comes after would be missed
+    read(*at->second, ended, listener);
+    if (ended) let_go(*at->second);
+    at = ended ? readers_.erase(at) : std::next(at);
+  }
+}
+
+void SpoolFolder::finish(SpoolListener& listener) {
+  clock_.look();
+  find_new();
+  for (const auto& [name, reader] : readers_) {
+    read(*reader, true, listener);
+    let_go(*reader);
+  }
+  readers_.clear();
+}
+
+int64_t SpoolFolder::lost() const {
+  int64_t sum = lost_before_;
+  for (const auto& [name, reader] : readers_) sum += reader->lost();
+  return sum;
+}
+
+int64_t SpoolFolder::damaged() const {
+  int64_t sum = damaged_before_;
+  for (const auto& [name, reader] : readers_) sum += reader->damaged();
+  return sum;
+}
+
+}  // namespace fathom

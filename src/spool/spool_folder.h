@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder into which the in-target libraries of one run put their spools, and the reading of all
+// of them. In memory where the machine has a file system for that; removed with the object. Belongs
+// to the recorder's thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "spool/spool_reader.h"
+#include "spool/tick_clock.h"
+
+namespace fathom {
+
+class SpoolFolder {
+ public:
+  static Result<std::unique_ptr<SpoolFolder>> make();
+  ~SpoolFolder();
+  SpoolFolder(const SpoolFolder&) = delete;
+  SpoolFolder& operator=(const SpoolFolder&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // What a target needs in its environment, NAME=VALUE, to write here.
+  [[nodiscard]] std::vector<std::string> environment(const std::string& mode, int64_t start_ns,
+                                                     int64_t interval_ns, int64_t chunks) const;
+
+  // Takes in new spools, delivers what is new in all, and removes those that nobody writes any
+  // more.
+  void drain(SpoolListener& listener);
+  // The same for the last time: also what may still change.
+  void finish(SpoolListener& listener);
+
+  [[nodiscard]] int64_t lost() const;
+  [[nodiscard]] int64_t damaged() const;
+  [[nodiscard]] int64_t spools_seen() const { return seen_; }
+  // Pids whose program had the library.
+  [[nodiscard]] const std::set<int64_t>& covered() const { return covered_; }
+
+ private:
+  SpoolFolder(std::string path, TickClock clock) : path_(std::move(path)), clock_(clock) {}
+  void find_new();
+  void read(SpoolReader& reader, bool all, SpoolListener& listener);
+  void let_go(const SpoolReader& reader);
+
+  std::string path_;
+  TickClock clock_;
+  std::map<std::string, std::unique_ptr<SpoolReader>> readers_;  // by file name
+  std::set<std::string> refused_;                                // no spools
+  std::set<int64_t> covered_;
+  int64_t seen_ = 0, lost_before_ = 0, damaged_before_ = 0;
+};
+
+}  // namespace fathom
