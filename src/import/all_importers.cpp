@@ -6,11 +6,14 @@
 #include "base/text.h"
 #include "import/folded_importer.h"
 #include "import/importer.h"
+#include "import/spool_importer.h"
 
 namespace fathom {
 namespace {
 
 constexpr std::array kImporters = {
+    ImporterInfo{"spool", "the spool of a program that was killed with an in-target library in it",
+                 looks_like_spool, import_spool},
     ImporterInfo{"folded", "folded stacks: frames joined by ';', a blank, a count", looks_folded,
                  import_folded},
 };

@@ -43,6 +43,10 @@ int64_t sane(uint64_t value) { return value <= INT64_MAX ? static_cast<int64_t>(
 
 Result<std::unique_ptr<SpoolReader>> SpoolReader::open(const std::string& path) {
   TRY_ASSIGN(Fd file, open_file(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  return open(std::move(file), path);
+}
+
+Result<std::unique_ptr<SpoolReader>> SpoolReader::open(Fd file, const std::string& path) {
   auto reader = std::unique_ptr<SpoolReader>(new SpoolReader(std::move(file), path));
   TRY(reader->read_head());
   return reader;

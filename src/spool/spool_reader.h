@@ -55,6 +55,7 @@ class SpoolReader {
  public:
   // kInvalid: it is no spool, or one of another version. kCorrupt: not whole (yet).
   static Result<std::unique_ptr<SpoolReader>> open(const std::string& path);
+  static Result<std::unique_ptr<SpoolReader>> open(Fd file, const std::string& path);
 
   // Whether somebody still has it open or mapped, so that more may come.
   [[nodiscard]] bool is_in_use() const;

@@ -1,101 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single records of a spool, for SpoolReader.
-#include <algorithm>
-#include <array>
-#include <cstring>
+#include "spool/spool_records.h"
 
-#include "spool/spool_reader.h"
+#include "base/text.h"
 
 namespace fathom {
-namespace {
 
-template <class Record>
-bool read_whole(const SpoolRecord& head, const uint8_t* from, Record& to) {
-  if (head.words * 8U != sizeof to) return false;
-  std::memcpy(&to, from, sizeof to);
-  return true;
+StringId SpoolRecords::file_of(const SpoolOrigin& origin) {
+  return origin.file.empty() ? StringId::kNone : out_.string(printable(origin.file));
 }
 
-int64_t sane(uint64_t value) { return value <= INT64_MAX ? static_cast<int64_t>(value) : 0; }
-
-SpoolCall call_from(const SpoolRecord& head, uint64_t start, uint64_t ticks, uint64_t self,
-                    int64_t value, const TickClock& clock) {
-  SpoolCall call;
-  call.has_bytes = (head.flags & kCallHasBytes) != 0;
-  call.failed = (head.flags & kCallFailed) != 0;
-  call.abandoned = (head.flags & kCallAbandoned) != 0;
-  call.start_ns = clock.ns_at(start);
-  call.duration_ns = clock.ns_of(ticks);
-  call.self_ns = std::min(clock.ns_of(self), call.duration_ns);
-  call.value = call.has_bytes ? std::max<int64_t>(value, 0) : value;
-  return call;
-}
-
-}  // namespace
-
-void SpoolReader::deliver(Area& area, const SpoolRecord& head, const uint8_t* record,
-                          const TickClock& clock, SpoolListener& listener) {
-  switch (head.kind) {
-    case kSpoolThread: {
-      SpoolThreadRecord thread{};
-      if (!read_whole(head, record, thread)) break;
-      area.pid = thread.pid;
-      area.tid = thread.tid;
-      return;
-    }
-    case kSpoolCall: {
-      SpoolCallRecord from{};
-      if (!read_whole(head, record, from)) break;
-      SpoolCall call =
-          call_from(head, from.start_ticks, from.ticks, from.self_ticks, from.value, clock);
-      call.error = from.error;
-      if (fill_origin(area, head, from.file, call.origin)) listener.on_call(call);
-      return;
-    }
-    case kSpoolShortCall: {
-      SpoolShortCallRecord from{};
-      if (!read_whole(head, record, from)) break;
-      SpoolCall call = call_from(head, from.start_ticks, from.ticks, from.ticks, from.value, clock);
-      if (fill_origin(area, head, from.file, call.origin)) listener.on_call(call);
-      return;
-    }
-    case kSpoolCell:
-      if (deliver_cell(area, head, record, clock, listener)) return;
-      break;
-    case kSpoolHole:
-      return;
-    default:
-      break;
+void SpoolRecords::on_call(const SpoolCall& call) {
+  Span span;
+  span.start_ns = call.start_ns;
+  span.duration_ns = call.duration_ns;
+  span.thread = out_.names().thread(call.origin.pid, call.origin.tid);
+  span.layer = out_.string(layer_);
+  span.name = out_.string(printable(call.origin.call));
+  span.file = file_of(call.origin);
+  if (call.has_bytes) span.bytes = call.failed ? 0 : call.value;
+  if (call.abandoned) {
+    const DetailItem item{out_.string("ended"), out_.string("abandoned")};
+    span.detail = out_.names().detail({&item, 1});
+  } else {
+    span.result = call.failed ? -int64_t{call.error} : call.value;
   }
-  ++damaged_;
+  ++calls_;
+  out_.add(span);
 }
 
-bool SpoolReader::deliver_cell(const Area& area, const SpoolRecord& head, const uint8_t* record,
-                               const TickClock& clock, SpoolListener& listener) {
-  SpoolCellRecord from{};
-  if (!read_whole(head, record, from)) return false;
-  if (from.count == 0) return true;  // its first call never got that far
-  SpoolCell cell;
-  const auto interval_ns =
-      static_cast<int64_t>(std::min<uint64_t>(header_.interval_ns, 1ULL << 60));
-  cell.slice_ns = sane(header_.slice_base_ns) + static_cast<int64_t>(from.slice) * interval_ns;
-  cell.slice_length_ns = interval_ns;
-  cell.count = sane(from.count);
-  cell.time_ns = clock.ns_of(from.ticks);
-  cell.self_ns = std::min(clock.ns_of(from.self_ticks), cell.time_ns);
-  cell.bytes = sane(from.bytes);
-  cell.errors = sane(from.errors);
-  cell.has_bytes = (head.flags & kCallHasBytes) != 0;
-  cell.has_times = (header_.flags & kSpoolCount) == 0;
-  std::array<int64_t, kSpoolBuckets> latency{};
-  size_t used = 0;
-  for (size_t i = 0; i < latency.size(); ++i) {
-    latency[i] = from.latency[i];
-    if (latency[i] != 0) used = i + 1;
+void SpoolRecords::on_cell(const SpoolCell& cell) {
+  Counter counter;
+  counter.slice_ns = cell.slice_ns;
+  counter.slice_length_ns = cell.slice_length_ns;
+  counter.thread = out_.names().thread(cell.origin.pid, cell.origin.tid);
+  counter.layer = out_.string(layer_);
+  counter.name = out_.string(printable(cell.origin.call));
+  counter.file = file_of(cell.origin);
+  counter.count = cell.count;
+  counter.errors = cell.errors;
+  if (cell.has_bytes) counter.bytes = cell.bytes;
+  if (cell.has_times) {
+    counter.time_ns = cell.time_ns;
+    counter.self_time_ns = cell.self_ns;
+    counter.latency = out_.histogram(cell.latency);
   }
-  cell.latency = std::span<const int64_t>(latency).first(used);
-  if (fill_origin(area, head, from.file, cell.origin)) listener.on_cell(cell);
-  return true;
+  calls_ += cell.count;
+  out_.add(counter);
 }
 
 }  // namespace fathom

@@ -31,6 +31,8 @@
   }
 WRAP_OPEN(open)
 WRAP_OPEN(open64)
+WRAP_OPEN(__open)
+WRAP_OPEN(__open64)
 
 #define WRAP_OPENAT(function)                                                                 \
   CALL_SITE(function);                                                                        \
@@ -83,20 +85,24 @@ WRAP(int, open_by_handle_at, (int mount, struct file_handle* handle, int flags),
      (mount, handle, flags), STATUS;
      if (result >= 0) ON_FD(result);)
 WRAP(int, pipe, (int fds[2]), (fds), STATUS;)
+WRAP(int, __pipe, (int fds[2]), (fds), STATUS;)
 WRAP(int, pipe2, (int fds[2], int flags), (fds, flags), STATUS;)
 
 /* The number may be given out again before the real function has returned. */
-CALL_SITE(close);
-FATHOM_EXPORT int close(int fd) {
-  struct Call call;
-  struct Outcome outcome = {.file = forget_file(fd)};
-  if (unlikely(!call_begin(&call, &site_close))) return REAL(int, close, (int))(fd);
-  const int result = REAL(int, close, (int))(fd);
-  call_stop(&call);
-  STATUS;
-  END_CALL(close);
-  return result;
-}
+#define WRAP_CLOSE(function)                                                                       \
+  CALL_SITE(function);                                                                             \
+  FATHOM_EXPORT int function(int fd) {                                                             \
+    struct Call call;                                                                              \
+    struct Outcome outcome = {.file = forget_file(fd)};                                            \
+    if (unlikely(!call_begin(&call, &site_##function))) return REAL(int, function, (int))(fd);     \
+    const int result = REAL(int, function, (int))(fd);                                             \
+    call_stop(&call);                                                                              \
+    STATUS;                                                                                        \
+    END_CALL(function);                                                                            \
+    return result;                                                                                 \
+  }
+WRAP_CLOSE(close)
+WRAP_CLOSE(__close)
 
 CALL_SITE(close_range);
 FATHOM_EXPORT int close_range(unsigned first, unsigned last, int flags) {
@@ -126,6 +132,7 @@ FATHOM_EXPORT void closefrom(int first) {
 
 WRAP(int, dup, (int fd), (fd), STATUS; ON_FD(fd); OPENS(result);)
 WRAP(int, dup2, (int fd, int to), (fd, to), STATUS; ON_FD(fd); OPENS(result);)
+WRAP(int, __dup2, (int fd, int to), (fd, to), STATUS; ON_FD(fd); OPENS(result);)
 WRAP(int, dup3, (int fd, int to, int flags), (fd, to, flags), STATUS; ON_FD(fd); OPENS(result);)
 
 /* The argument is a number or a pointer, or not there: as large as either. */
@@ -152,4 +159,5 @@ WRAP(int, dup3, (int fd, int to, int flags), (fd, to, flags), STATUS; ON_FD(fd);
   if (request == F_DUPFD || request == F_DUPFD_CLOEXEC) OPENS(result)
 WRAP_CONTROL(fcntl, int, OPENS_COPY)
 WRAP_CONTROL(fcntl64, int, OPENS_COPY)
+WRAP_CONTROL(__fcntl, int, OPENS_COPY)
 WRAP_CONTROL(ioctl, unsigned long, )

@@ -8,13 +8,16 @@
 #include "inject/io/wrap.h"
 
 WRAP(ssize_t, read, (int fd, void* to, size_t size), (fd, to, size), BYTES; ON_FD(fd);)
+WRAP(ssize_t, __read, (int fd, void* to, size_t size), (fd, to, size), BYTES; ON_FD(fd);)
 WRAP(ssize_t, __read_chk, (int fd, void* to, size_t size, size_t room), (fd, to, size, room), BYTES;
      ON_FD(fd);)
 WRAP(ssize_t, write, (int fd, const void* from, size_t size), (fd, from, size), BYTES; ON_FD(fd);)
+WRAP(ssize_t, __write, (int fd, const void* from, size_t size), (fd, from, size), BYTES; ON_FD(fd);)
 WRAP(ssize_t, pread, (int fd, void* to, size_t size, off_t at), (fd, to, size, at), BYTES;
      ON_FD(fd);)
 WRAP(ssize_t, pread64, (int fd, void* to, size_t size, off64_t at), (fd, to, size, at), BYTES;
      ON_FD(fd);)
+WRAP(ssize_t, __pread64, (int fd, void* to, size_t size, off64_t at), (fd, to, size, at), BYTES; ON_FD(fd);)
 WRAP(ssize_t, __pread_chk, (int fd, void* to, size_t size, off_t at, size_t room),
      (fd, to, size, at, room), BYTES;
      ON_FD(fd);)
@@ -27,6 +30,7 @@ WRAP(ssize_t, pwrite, (int fd, const void* from, size_t size, off_t at), (fd, fr
 WRAP(ssize_t, pwrite64, (int fd, const void* from, size_t size, off64_t at), (fd, from, size, at),
      BYTES;
      ON_FD(fd);)
+WRAP(ssize_t, __pwrite64, (int fd, const void* from, size_t size, off64_t at), (fd, from, size, at), BYTES; ON_FD(fd);)
 WRAP(ssize_t, readv, (int fd, const struct iovec* to, int count), (fd, to, count), BYTES;
      ON_FD(fd);)
 WRAP(ssize_t, writev, (int fd, const struct iovec* from, int count), (fd, from, count), BYTES;
@@ -83,6 +87,8 @@ WRAP(ssize_t, vmsplice, (int fd, const struct iovec* from, size_t count, unsigne
      ON_FD(fd);)
 
 WRAP(off_t, lseek, (int fd, off_t at, int from), (fd, at, from), STATUS; ON_FD(fd);)
+WRAP(off_t, __lseek, (int fd, off_t at, int from), (fd, at, from), STATUS; ON_FD(fd);)
+WRAP(off64_t, llseek, (int fd, off64_t at, int from), (fd, at, from), STATUS; ON_FD(fd);)
 WRAP(off64_t, lseek64, (int fd, off64_t at, int from), (fd, at, from), STATUS; ON_FD(fd);)
 
 WRAP(int, fsync, (int fd), (fd), STATUS; ON_FD(fd);)

@@ -9,6 +9,7 @@
 #include "probe/io/coverage.h"
 #include "probe/io/preload.h"
 #include "spool/spool_folder.h"
+#include "spool/spool_records.h"
 
 namespace fathom {
 namespace {
@@ -28,32 +29,25 @@ const char* mode_name(IoMode mode) {
   return "profile";
 }
 
-class IoProbe final : public Probe, private SpoolListener {
+class IoProbe final : public Probe {
  public:
   explicit IoProbe(const ProbeSettings& settings) : settings_(settings) {}
 
   Status prepare(LaunchRequest& request) override;
   Status start(const Target& target, RecordStream& out) override;
   void tick(int64_t /*now_ns*/) override {
-    folder_->drain(*this);
+    folder_->drain(*records_);
     coverage_.look(*target_, *folder_);
   }
-  void finish(int64_t /*now_ns*/) override { folder_->finish(*this); }
+  void finish(int64_t /*now_ns*/) override { folder_->finish(*records_); }
   [[nodiscard]] ProbeReport report() const override;
 
  private:
-  void on_call(const SpoolCall& call) override;
-  void on_cell(const SpoolCell& cell) override;
-  StringId file_of(const SpoolOrigin& origin) {
-    return origin.file.empty() ? StringId::kNone : out_->string(printable(origin.file));
-  }
-
   ProbeSettings settings_;
-  RecordStream* out_ = nullptr;
   const Target* target_ = nullptr;
   std::unique_ptr<SpoolFolder> folder_;
+  std::unique_ptr<SpoolRecords> records_;
   Coverage coverage_;
-  int64_t seen_ = 0;
 };
 
 Status IoProbe::prepare(LaunchRequest& request) {
@@ -73,54 +67,15 @@ Status IoProbe::prepare(LaunchRequest& request) {
 
 Status IoProbe::start(const Target& target, RecordStream& out) {
   target_ = &target;
-  out_ = &out;
+  records_ = std::make_unique<SpoolRecords>(out, "c");
   return {};
-}
-
-void IoProbe::on_call(const SpoolCall& call) {
-  Span span;
-  span.start_ns = call.start_ns;
-  span.duration_ns = call.duration_ns;
-  span.thread = out_->names().thread(call.origin.pid, call.origin.tid);
-  span.layer = out_->string("c");
-  span.name = out_->string(printable(call.origin.call));
-  span.file = file_of(call.origin);
-  if (call.has_bytes) span.bytes = call.failed ? 0 : call.value;
-  if (call.abandoned) {
-    const DetailItem item{out_->string("ended"), out_->string("abandoned")};
-    span.detail = out_->names().detail({&item, 1});
-  } else {
-    span.result = call.failed ? -int64_t{call.error} : call.value;
-  }
-  ++seen_;
-  out_->add(span);
-}
-
-void IoProbe::on_cell(const SpoolCell& cell) {
-  Counter counter;
-  counter.slice_ns = cell.slice_ns;
-  counter.slice_length_ns = cell.slice_length_ns;
-  counter.thread = out_->names().thread(cell.origin.pid, cell.origin.tid);
-  counter.layer = out_->string("c");
-  counter.name = out_->string(printable(cell.origin.call));
-  counter.file = file_of(cell.origin);
-  counter.count = cell.count;
-  counter.errors = cell.errors;
-  if (cell.has_bytes) counter.bytes = cell.bytes;
-  if (cell.has_times) {
-    counter.time_ns = cell.time_ns;
-    counter.self_time_ns = cell.self_ns;
-    counter.latency = out_->histogram(cell.latency);
-  }
-  seen_ += cell.count;
-  out_->add(counter);
 }
 
 ProbeReport IoProbe::report() const {
   ProbeReport report;
   report.rung = "library in the target (libc)";
   report.settings = mode_name(settings_.io);
-  report.seen = seen_;
+  report.seen = records_->calls();
   report.dropped = folder_->lost();
   report.why = coverage_.text();
   const auto add = [&report](const std::string& text) {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/spool_importer.h"
+
+#include <cstring>
+
+#include "spool/spool_reader.h"
+#include "spool/spool_records.h"
+
+namespace fathom {
+namespace {
+
+// The layer that a family's calls belong to.
+std::string layer_of(const SpoolHeader& header) {
+  const std::string family(header.family, strnlen(header.family, sizeof header.family));
+  return family == "io" ? "c" : family;
+}
+
+}  // namespace
+
+bool looks_like_spool(std::string_view start) { return start.starts_with(SPOOL_MAGIC); }
+
+Result<ImportCounts> import_spool(const std::string& path, RecordStream& out) {
+  TRY_ASSIGN(const auto reader, SpoolReader::open(path));
+  if (reader->is_in_use())
+    return Error{Code::kInvalid, "a program is still writing " + path, "end it, or wait for it"};
+  SpoolRecords records(out, layer_of(reader->header()));
+  reader->drain(TickClock::of_spool(reader->header()), true, records);
+  return ImportCounts{records.calls(), reader->damaged()};
+}
+
+}  // namespace fathom
