@@ -20,7 +20,8 @@ function(fathom_add_spawner)
   target_link_options(fathom_spawn PRIVATE -static -no-pie -Wl,--gc-sections -s)
 endfunction()
 
-# src/inject/FAMILY/ with src/inject/core/ -> lib/libfathom-FAMILY.so, loadable into any process.
+# src/inject/FAMILY/ with src/inject/core/ -> lib/libfathom-FAMILY.so, loadable into any process. A
+# family with a file EXTENDS, which names another, becomes lib/libfathom-OTHER-FAMILY.so of both.
 function(fathom_add_inject)
   set(dir ${CMAKE_SOURCE_DIR}/src/inject)
   file(GLOB_RECURSE core CONFIGURE_DEPENDS ${dir}/core/*.c ${dir}/core/*.cpp ${dir}/core/*.S)
@@ -32,10 +33,17 @@ function(fathom_add_inject)
     if(family STREQUAL "core" OR NOT sources)
       continue()
     endif()
+    set(name fathom-${family})
+    if(EXISTS ${family_dir}/EXTENDS)
+      file(STRINGS ${family_dir}/EXTENDS extended)
+      file(GLOB_RECURSE more CONFIGURE_DEPENDS ${dir}/${extended}/*.c ${dir}/${extended}/*.S)
+      list(APPEND sources ${more})
+      set(name fathom-${extended}-${family})
+    endif()
     set(target fathom_inject_${family})
     add_library(${target} SHARED ${core} ${sources})
     set_target_properties(${target} PROPERTIES
-      OUTPUT_NAME fathom-${family}
+      OUTPUT_NAME ${name}
       LINKER_LANGUAGE C
       SKIP_BUILD_RPATH ON
       C_VISIBILITY_PRESET hidden

@@ -89,6 +89,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.event = arguments.text("event");
   options.settings.lines = arguments.has("lines");
   options.settings.io = io_mode_from(arguments);
+  options.settings.memory_calls = arguments.has("malloc");
   options.wait_all = arguments.has("wait-all");
   return options;
 }
@@ -250,6 +251,7 @@ constexpr Flag kFlags[] = {
          "what the I/O probe keeps: sums per file and second, every call, or sums without times",
      .fallback = "profile",
      .choices = "profile trace count"},
+    {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

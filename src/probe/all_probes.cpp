@@ -25,7 +25,7 @@ constexpr std::array kProbes = {
               false,
               make_io_probe,
               examine_io,
-              {"io"}},
+              {"io", "malloc"}},
 };
 
 }  // namespace

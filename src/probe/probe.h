@@ -32,6 +32,7 @@ struct ProbeSettings {
   std::string event = "cpu-clock";  // that samples are taken by
   bool lines = false;               // source lines and inlined functions in stacks
   IoMode io = IoMode::kProfile;
+  bool memory_calls = false;  // the malloc family, with I/O
 };
 
 // For the progress line. A negative figure is not known.

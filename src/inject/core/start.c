@@ -157,6 +157,15 @@ bool core_start(void) {
   return state == kCoreOn;
 }
 
-__attribute__((visibility("hidden"))) void fathom_start_for_vfork(void) { (void)core_start(); }
+/* Whatever we call may call a wrapped function, which must not wait for us. */
+static void start_guarded(void) {
+  fathom_thread.attaching = 1;
+  keep_order();
+  (void)core_start();
+  keep_order();
+  fathom_thread.attaching = 0;
+}
 
-__attribute__((constructor)) static void load(void) { (void)core_start(); }
+__attribute__((visibility("hidden"))) void fathom_start_for_vfork(void) { start_guarded(); }
+
+__attribute__((constructor)) static void load(void) { start_guarded(); }

@@ -14,6 +14,8 @@
 namespace fathom {
 namespace {
 
+constexpr const char* kLibrary = "lib/libfathom-io.so";
+constexpr const char* kWithMalloc = "lib/libfathom-io-malloc.so";
 constexpr int64_t kProfileChunks = 2'048;  // 64 MB at most, taken as needed
 constexpr int64_t kTraceChunks = 16'384;
 
@@ -54,7 +56,8 @@ Status IoProbe::prepare(LaunchRequest& request) {
   if (request.command.empty())
     return Error{Code::kUnsupported, "the I/O library goes into a program when it is started",
                  "start it here: fathom run --probe io -- COMMAND"};
-  TRY_ASSIGN(const std::string library, find_installed("lib/libfathom-io.so"));
+  TRY_ASSIGN(const std::string library,
+             find_installed(settings_.memory_calls ? kWithMalloc : kLibrary));
   TRY_ASSIGN(folder_, SpoolFolder::make());
   const bool trace = settings_.io == IoMode::kTrace;
   add_preload(request, library);
@@ -99,7 +102,7 @@ std::vector<Rung> examine_io() {
             Rung::State::kWorks,
             {},
             {}};
-  if (const auto library = find_installed("lib/libfathom-io.so"); !library.ok()) {
+  if (const auto library = find_installed(kLibrary); !library.ok()) {
     rung.state = Rung::State::kCannot;
     rung.why = library.error().message;
     rung.unlock = library.error().hint;
