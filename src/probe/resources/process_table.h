@@ -54,7 +54,6 @@ class ProcessTable final : public TaskListener {
   [[nodiscard]] int64_t live_count() const { return live_count_; }
   [[nodiscard]] int64_t process_count() const { return process_count_; }
   [[nodiscard]] int64_t thread_count() const { return thread_count_; }
-  [[nodiscard]] int64_t live_thread_count() const { return live_threads_; }
   // Sums over all processes; absent figures count as nothing, and are absent if every process lacks
   // them.
   [[nodiscard]] TaskUsage sum();
@@ -111,7 +110,7 @@ class ProcessTable final : public TaskListener {
   std::vector<Thread> changed_threads_;
   TaskUsage closed_sum_;
   bool exact_ = true;
-  int64_t live_count_ = 0, process_count_ = 0, thread_count_ = 0, live_threads_ = 0;
+  int64_t live_count_ = 0, process_count_ = 0, thread_count_ = 0;
 };
 
 }  // namespace fathom
