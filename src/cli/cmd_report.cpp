@@ -96,7 +96,7 @@ Result<int> run_report(const Arguments& arguments) {
   std::string aside;
   options.aside = &aside;
   options.table = arguments.text("table");
-  options.columns = terminal_columns(STDOUT_FILENO);
+  options.columns = isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : kAnyWidth;
   options.colours = colours_wanted(STDOUT_FILENO);
   std::string output = arguments.text("output");
   const bool beside = output.empty() && report->extension != nullptr && isatty(STDOUT_FILENO) != 0;
@@ -108,6 +108,7 @@ Result<int> run_report(const Arguments& arguments) {
     file.reset(std::fopen(output.c_str(), "we"));
     if (!file) return errno_error("open " + output);
     options.out = file.get();
+    options.columns = kAnyWidth;
     options.colours = false;
   }
   TRY(report->write(recording, options));
@@ -202,7 +203,8 @@ extern constinit const Command kReportCommand = {
         "callers "
         "takes all functions of exactly the name together; where there is none, those of that name "
         "without arguments; else those that contain it. The interval beside a share is the 95 % "
-        "one of its samples' number.",
+        "one of its samples' number. Names are cut to fit a terminal and stay whole in a file or "
+        "a pipe.",
     .flags = kFlags,
     .positionals = kPositionals,
     .run = run_report,

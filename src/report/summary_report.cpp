@@ -286,8 +286,10 @@ void add_notes(const Summary& summary, Lines& lines) {
 
 }  // namespace
 
-Status write_summary_report(const Recording& recording, const ReportOptions& options) {
+Status write_summary_report(const Recording& recording, const ReportOptions& given) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
+  ReportOptions options = given;
+  if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
   std::string text = headline(summary, options);
   Lines lines(options, text);
   if (!imported(summary)) {

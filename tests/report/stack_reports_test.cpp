@@ -179,6 +179,25 @@ TEST(StackReports, NoLineIsTooWideAndNoEscapeGetsThrough) {
   }
 }
 
+TEST(StackReports, NamesAreWholeWhereThereIsNoTerminal) {
+  const std::string name = "std::vector<" + std::string(300, 't') + ">::push_back(int)";
+  const std::string module = "a_module_of_more_than_sixteen_letters.so";
+  MadeSamples made;
+  made.add({.stack = {"main", name + "@/lib/" + module}});
+  const Recording recording = made.finish();
+  for (const char* format : {"top", "tree", "callers"}) {
+    ReportOptions options;
+    options.function = "std::vector";
+    EXPECT_FALSE(contains(report_text(recording, format, options), name)) << format;
+    options.columns = kAnyWidth;
+    const std::string text = report_text(recording, format, options);
+    EXPECT_TRUE(contains(text, name)) << text;
+    EXPECT_FALSE(contains(text, "…")) << text;
+    EXPECT_EQ(contains(text, module), format != std::string_view("tree")) << text;
+    EXPECT_LT(text.size(), 3000U) << "padding to the longest name: " << text;
+  }
+}
+
 TEST(StackReports, SummaryAndJsonSayWhatIsHotAndHowSureThatIs) {
   MadeSamples made;
   const Recording recording = small_build(made);
