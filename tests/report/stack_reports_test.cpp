@@ -203,12 +203,32 @@ TEST(StackReports, SummaryAndJsonSayWhatIsHotAndHowSureThatIs) {
   const Recording recording = small_build(made);
   const std::string text = report_text(recording, "summary");
   EXPECT_TRUE(contains(text, "Stacks    3 samples at 99 Hz · 66.7 % complete, 33.3 % cut")) << text;
-  EXPECT_TRUE(contains(text, "f 60 % · g 30 % · read 10 %")) << text;
+  EXPECT_TRUE(contains(text, "f 60 ± 38 % · g 30 ± 37 % · read 10 ± 32 %")) << text;
   const std::string json = report_text(recording, "json");
   EXPECT_TRUE(
       contains(json, R"("unwind": {"samples":3,"complete":2,"others":{"cut":1},"dropped":0})"))
       << json;
   EXPECT_TRUE(contains(json, R"({"name":"f","module":"/bin/cc1","self_share":0.600000)")) << json;
+}
+
+TEST(StackReports, TheIntervalInTheSummaryIsNeverNarrowerThanItIs) {
+  MadeSamples made;
+  made.process(1, "cc1");
+  for (int i = 0; i < 100; ++i) {
+    made.add({.stack = {i < 60   ? "often"
+                        : i < 95 ? "seldom"
+                                 : "rarely"},
+              .weight = 10'000,
+              .pid = 1,
+              .tid = 1});
+  }
+  // Wilson's half widths: 9.43, 9.19 and 4.51 %.
+  EXPECT_TRUE(contains(report_text(made.finish(), "summary"),
+                       "Hot       often 60 ± 10 % · seldom 35 ± 10 % · rarely 5.0 ± 4.6 %"));
+  MadeSamples many;  // imported: each weight is so many samples
+  many.add({.stack = {"a"}, .weight = 600'000'000, .event = "samples"});
+  many.add({.stack = {"b"}, .weight = 400'000'000, .event = "samples"});
+  EXPECT_TRUE(contains(report_text(many.finish(), "summary"), "a 60.0 ± 0.1 % · b 40.0 ± 0.1 %"));
 }
 
 TEST(ShortName, LeavesOutWhatIsInBrackets) {
