@@ -54,6 +54,10 @@ std::string profile_heading(const Profile& profile, const ReportOptions& options
   std::string text =
       line(Style::kHeading, profile.command) + line(Style::kPlain, joined(profile_facts(profile)));
   for (const std::string& note : profile_notes(profile)) text += line(Style::kFaint, note);
+  if (profile.quality) {
+    for (const std::string& word : quality_words(*profile.quality))
+      text += line(Style::kFaint, "  " + word);
+  }
   return text + "\n";
 }
 

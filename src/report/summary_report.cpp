@@ -204,6 +204,9 @@ void add_stacks(const Summary& summary, LabelledLines& lines) {
   std::vector<std::string> parts = {samples};
   if (stacks.quality) parts.push_back(quality_text(*stacks.quality));
   lines.add("Stacks", parts);
+  if (!stacks.quality) return;
+  for (const std::string& word : quality_words(*stacks.quality))
+    lines.add_prose("", word, Style::kFaint);
 }
 
 void add_recorder(const Summary& summary, LabelledLines& lines) {
