@@ -110,7 +110,8 @@ TEST_F(PackTest, DoesNotOverwriteUnlessTold) {
 
 TEST_F(PackTest, RefusesWhatIsNoRecording) {
   EXPECT_EQ(pack_recording(root_ + "/none", root_ + "/x.tar").error().code, Code::kNotFound);
-  EXPECT_EQ(pack_recording(folder_ + "/run.json", root_ + "/x.tar").error().code, Code::kInvalid);
+  EXPECT_EQ(pack_recording(folder_ + "/run.json", root_ + "/x.tar").error().code,
+            Code::kUnsupported);
   fs::create_symlink("/etc/passwd", folder_ + "/link");
   EXPECT_FALSE(pack_recording(folder_, root_ + "/x.tar").ok());
   fs::remove(folder_ + "/link");
