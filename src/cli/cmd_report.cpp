@@ -55,6 +55,13 @@ Status read_stack_flags(const Arguments& arguments, ReportOptions& options) {
   if (arguments.has("to")) {
     TRY_ASSIGN(options.filter.to_ns, arguments.duration("to"));
   }
+  if (options.filter.from_ns && options.filter.to_ns &&
+      *options.filter.from_ns >= *options.filter.to_ns) {
+    return Error{Code::kInvalid,
+                 fmt::format("--from {} is not before --to {}", arguments.text("from"),
+                             arguments.text("to")),
+                 "both are times after the start: --from 1s --to 2500ms"};
+  }
   if (arguments.has("limit")) {
     TRY_ASSIGN(const int64_t limit, arguments.number("limit"));
     if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};
