@@ -211,7 +211,8 @@ extern constinit const Command kReportCommand = {
         "takes all functions of exactly the name together; where there is none, those of that name "
         "without arguments; else those that contain it. The interval beside a share is the 95 % "
         "one of its samples' number. Names are cut to fit a terminal and stay whole in a file or "
-        "a pipe.",
+        "a pipe. In folded, _[k] behind a name marks a function of the kernel, _[i] an inlined "
+        "one and _[j] one of Java.",
     .flags = kFlags,
     .positionals = kPositionals,
     .run = run_report,
