@@ -33,8 +33,11 @@ class ProcessTable final : public TaskListener {
   // A process that ran before. Its figures are from now on; those of one that started after
   // `attach_ns` are all of them.
   void adopt(const RunningProcess& process, int64_t attach_ns);
+  // The figures of a process that lives are from now on, whatever it used since it was adopted.
+  void rebase(const RunningProcess& process);
   // The exact figures of a live process, for the last time: what its threads that ended told, and
-  // what those that live have used. Only where all exits are told.
+  // what those that live had used when it was read, before the events told last. Only where all
+  // exits are told.
   void settle(const RunningProcess& process);
   [[nodiscard]] bool knows(int64_t pid) const { return entries_.contains(pid); }
   // How the root ended, into the run's row.
@@ -67,6 +70,8 @@ class ProcessTable final : public TaskListener {
     std::optional<TaskUsage> look;  // absent: it started after we attached
     std::map<int64_t, TaskUsage> threads;
     Maybe seen_rss_bytes;  // the largest that a look saw
+
+    void leave_out(const RunningProcess& process);
   };
   struct Entry {
     Process row;
