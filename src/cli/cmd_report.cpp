@@ -18,8 +18,8 @@ namespace fathom {
 namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
-constexpr std::string_view kFlagsOfFormats[] = {"table", "event", "process",   "thread",  "from",
-                                                "to",    "limit", "min-share", "function"};
+constexpr std::string_view kFlagsOfFormats[] = {"table", "event", "process",   "thread",   "from",
+                                                "to",    "limit", "min-share", "function", "lines"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -37,9 +37,10 @@ Status check_flags(const ReportInfo& report, const Arguments& arguments) {
       formats += (formats.empty() ? "" : ", ") + std::string(other.name);
       if (first.empty()) first = other.name;
     }
-    return Error{Code::kInvalid, fmt::format("--{} goes with --as {}", flag, formats),
-                 fmt::format("fathom report RUN --as {} --{} {}", first, flag,
-                             shell_quote(arguments.text(flag)))};
+    return Error{
+        Code::kInvalid, fmt::format("--{} goes with --as {}", flag, formats),
+        fmt::format("fathom report RUN --as {} --{}{}", first, flag,
+                    arguments.text(flag).empty() ? "" : " " + shell_quote(arguments.text(flag)))};
   }
   return {};
 }
@@ -48,6 +49,7 @@ Status read_stack_flags(const Arguments& arguments, ReportOptions& options) {
   options.filter.event = arguments.text("event");
   options.filter.process = arguments.text("process");
   options.filter.thread = arguments.text("thread");
+  options.filter.lines = arguments.has("lines");
   options.function = arguments.text("function");
   if (arguments.has("from")) {
     TRY_ASSIGN(options.filter.from_ns, arguments.duration("from"));
@@ -165,6 +167,9 @@ constexpr Flag kFlags[] = {
     {.name = "to",
      .value = "TIME",
      .help = "only samples before this time after the start",
+     .group = "Stacks"},
+    {.name = "lines",
+     .help = "each function by source line, where fathom run --lines recorded them",
      .group = "Stacks"},
     {.name = "limit",
      .letter = 'n',

@@ -31,7 +31,7 @@ std::string_view module_name(std::string_view module);
 // A name with what stands in <> and () left out: "map<…>::find(…)". The name itself where the
 // brackets do not match.
 std::string shorten_name(std::string_view name);
-// The name in so many columns: as it is, else shortened, else cut.
+// The name in so many columns: as it is, else shortened, else cut. A source line behind it stays.
 std::string fit_name(std::string_view printable_name, size_t columns);
 
 }  // namespace fathom

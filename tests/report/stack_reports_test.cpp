@@ -231,6 +231,42 @@ TEST(StackReports, TheIntervalInTheSummaryIsNeverNarrowerThanItIs) {
   EXPECT_TRUE(contains(report_text(many.finish(), "summary"), "a 60.0 ± 0.1 % · b 40.0 ± 0.1 %"));
 }
 
+TEST(StackReports, SourceLinesAreShownWhereAskedFor) {
+  MadeSamples made;
+  made.add({.stack = {"main|/src/a.c:3", "f(int)@/bin/a|/src/a.c:10"}, .weight = 5});
+  made.add({.stack = {"main|/src/a.c:4", "f(int)@/bin/a|/src/a.c:12"}, .weight = 2});
+  made.add({.stack = {"main|/src/a.c:4", "f(int)@/bin/a|/src/a.c:12", "g|b.h:7_[i]"}});
+  const Recording recording = made.finish();
+  EXPECT_EQ(report_text(recording, "folded"), "main;f(int) 7\nmain;f(int);g_[i] 1\n");
+  ReportOptions options;
+  options.filter.lines = true;
+  EXPECT_EQ(report_text(recording, "folded", options),
+            "main (a.c:3);f(int) (a.c:10) 5\nmain (a.c:4);f(int) (a.c:12) 2\n"
+            "main (a.c:4);f(int) (a.c:12);g (b.h:7)_[i] 1\n");
+  for (const char* format : {"top", "tree", "flamegraph"}) {
+    const std::string text = report_text(recording, format, options);
+    EXPECT_TRUE(contains(text, "f(int) (a.c:10)")) << text;
+    EXPECT_TRUE(contains(text, "f(int) (a.c:12)")) << text;
+    EXPECT_FALSE(contains(text, "No source lines")) << text;
+  }
+}
+
+TEST(StackReports, ARecordingWithoutSourceLinesSaysSo) {
+  MadeSamples made;
+  made.add({.stack = {"main", "f"}, .weight = 5});
+  ReportOptions options;
+  options.filter.lines = true;
+  EXPECT_TRUE(contains(report_text(made.finish(), "top", options),
+                       "No source lines: record them with --lines"));
+}
+
+TEST(ShortName, KeepsTheSourceLine) {
+  EXPECT_EQ(fit_name("f(int, int, int) (hello.c:12)", 22), "f(…) (hello.c:12)");
+  EXPECT_EQ(fit_name("a_very_long_name (hello.c:12)", 22), "a_very_l… (hello.c:12)");
+  EXPECT_EQ(fit_name("a_very_long_name (hello.c:12)", 14), "a_very_long_n…");
+  EXPECT_EQ(fit_name("f(int, int, int) (std::x)", 10), "f(…) (…)");
+}
+
 TEST(ShortName, LeavesOutWhatIsInBrackets) {
   EXPECT_EQ(shorten_name("std::map<int, a<b> >::find(int const&) const"),
             "std::map<…>::find(…) const");
