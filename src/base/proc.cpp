@@ -174,9 +174,9 @@ Result<ProcStatus> read_proc_status(const std::string& folder) {
 
 Result<ProcIo> parse_proc_io(std::string_view text) {
   ProcIo io;
-  const std::array<int64_t*, 7> values = {
-      &io.read_chars,      &io.written_chars,      &io.read_calls,          &io.write_calls,
-      &io.disk_read_bytes, &io.disk_written_bytes, &io.disk_cancelled_bytes};
+  const std::array<int64_t*, 6> values = {&io.read_chars,      &io.written_chars,
+                                          &io.read_calls,      &io.write_calls,
+                                          &io.disk_read_bytes, &io.disk_written_bytes};
   for (int64_t* value : values) {
     auto line = take_line(text);
     if (!line) return unreadable("io");

@@ -49,7 +49,7 @@ Result<ProcStatus> read_proc_status(const std::string& folder);
 // it.
 struct ProcIo {
   int64_t read_chars = 0, written_chars = 0, read_calls = 0, write_calls = 0;
-  int64_t disk_read_bytes = 0, disk_written_bytes = 0, disk_cancelled_bytes = 0;
+  int64_t disk_read_bytes = 0, disk_written_bytes = 0;
 };
 Result<ProcIo> parse_proc_io(std::string_view text);
 Result<ProcIo> read_proc_io(const std::string& folder);

@@ -42,8 +42,6 @@ std::string printable(std::string_view text);
 // Units.
 // "250ms", "1.5s", "2m", "1h", "40us", "10" (seconds). Never negative.
 Result<int64_t> parse_duration(std::string_view text);
-// "64M", "1g", "4KiB" count in 1,024s as memory limits do; "64MB" in 1,000s; "512" is bytes.
-Result<int64_t> parse_bytes(std::string_view text);
 // A whole decimal number, or a decimal fraction; nothing may follow it.
 Result<int64_t> parse_number(std::string_view text);
 Result<double> parse_real(std::string_view text);

@@ -28,25 +28,6 @@ constexpr std::array<Unit, 12> kDurationUnits = {{{"", 1e9},
                                                   {"h", 3600e9},
                                                   {"d", 86400e9}}};
 
-constexpr double kKibi = 1024;
-constexpr double kMebi = kKibi * kKibi;
-constexpr double kGibi = kMebi * kKibi;
-constexpr double kTebi = kGibi * kKibi;
-constexpr std::array<Unit, 14> kByteUnits = {{{"", 1},
-                                              {"b", 1},
-                                              {"k", kKibi},
-                                              {"kib", kKibi},
-                                              {"kb", 1e3},
-                                              {"m", kMebi},
-                                              {"mib", kMebi},
-                                              {"mb", 1e6},
-                                              {"g", kGibi},
-                                              {"gib", kGibi},
-                                              {"gb", 1e9},
-                                              {"t", kTebi},
-                                              {"tib", kTebi},
-                                              {"tb", 1e12}}};
-
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& byte : out) {
@@ -55,12 +36,13 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// A number at the start and one of the units after it, as a whole number of the smallest unit.
-Result<int64_t> parse_with_unit(std::string_view text, std::span<const Unit> units,
-                                std::string_view what, std::string_view examples) {
+}  // namespace
+
+// A number at the start and one of the units after it, as a whole number of nanoseconds.
+Result<int64_t> parse_duration(std::string_view text) {
   const auto wrong = [&](std::string_view why) {
-    return Error{Code::kInvalid, fmt::format("'{}' is {} {}", printable(text), why, what),
-                 fmt::format("write it like {}", examples)};
+    return Error{Code::kInvalid, fmt::format("'{}' is {} time", printable(text), why),
+                 "write it like 250ms, 1.5s, 2m or 10 (seconds)"};
   };
   double number = 0;
   const char* end = text.data() + text.size();
@@ -70,23 +52,13 @@ Result<int64_t> parse_with_unit(std::string_view text, std::span<const Unit> uni
   std::string_view rest(at, static_cast<size_t>(end - at));
   while (rest.starts_with(' ')) rest.remove_prefix(1);
   const std::string unit_name = lower(rest);
-  for (const Unit& unit : units) {
+  for (const Unit& unit : kDurationUnits) {
     if (unit.name != unit_name) continue;
     const double scaled = std::round(number * unit.factor);
     if (scaled >= 9.2e18) return wrong("too large a");
     return static_cast<int64_t>(scaled);
   }
   return wrong("not a");
-}
-
-}  // namespace
-
-Result<int64_t> parse_duration(std::string_view text) {
-  return parse_with_unit(text, kDurationUnits, "time", "250ms, 1.5s, 2m or 10 (seconds)");
-}
-
-Result<int64_t> parse_bytes(std::string_view text) {
-  return parse_with_unit(text, kByteUnits, "size", "512, 64M, 1.5GiB or 2GB");
 }
 
 Result<int64_t> parse_number(std::string_view text) {

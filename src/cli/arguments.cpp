@@ -45,10 +45,6 @@ Result<int64_t> Arguments::duration(std::string_view flag) const {
   return naming(flag, parse_duration(text(flag)));
 }
 
-Result<int64_t> Arguments::bytes(std::string_view flag) const {
-  return naming(flag, parse_bytes(text(flag)));
-}
-
 Result<int64_t> Arguments::number(std::string_view flag) const {
   return naming(flag, parse_number(text(flag)));
 }

@@ -33,7 +33,6 @@ class Arguments {
 
   // The value read as what it should be; the error names the flag.
   [[nodiscard]] Result<int64_t> duration(std::string_view flag) const;  // nanoseconds
-  [[nodiscard]] Result<int64_t> bytes(std::string_view flag) const;
   [[nodiscard]] Result<int64_t> number(std::string_view flag) const;
   [[nodiscard]] Result<double> real(std::string_view flag) const;
 

@@ -34,6 +34,11 @@ Result<int> dispatch(CommandTable commands, const Arguments& arguments) {
   return command.run(arguments);
 }
 
+Result<int> parse_and_run(CommandTable commands, const std::vector<std::string>& words) {
+  TRY_ASSIGN(const Arguments arguments, parse_command_line(commands, words));
+  return dispatch(commands, arguments);
+}
+
 }  // namespace
 
 Status print_out(std::string_view text) {
@@ -45,14 +50,10 @@ Status print_out(std::string_view text) {
 int run_command_line(CommandTable commands, int argc, const char* const* argv) {
   fill_standard_fds();
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  auto arguments = parse_command_line(commands, words);
-  if (!arguments.ok()) {
-    log_failure(arguments.error());
-    return kExitUsage;
-  }
-  auto status = dispatch(commands, arguments.value());
+  const auto status = parse_and_run(commands, words);
   if (status.ok()) return status.value();
   log_failure(status.error());
+  if (command_named(commands, words).rest == Rest::kProgram) return kExitOurs;
   return status.error().code == Code::kInvalid ? kExitUsage : kExitFailure;
 }
 

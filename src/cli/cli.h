@@ -10,7 +10,8 @@
 
 namespace fathom {
 
-// Returns the exit status: 0, the command's own, 1 for a failure, 2 for a wrong command line.
+// Returns the exit status: 0, the command's own, 1 for a failure, 2 for a wrong command line; 125
+// for either where the command's own is a program's.
 int run_command_line(CommandTable commands, int argc, const char* const* argv);
 
 // Results go to stdout; a full disk or a closed pipe there is a failure like any other.

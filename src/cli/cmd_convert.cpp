@@ -20,7 +20,7 @@ Result<int> run_convert(const Arguments& arguments) {
     return 0;
   }
   if (recording.in_use()) {
-    return Error{Code::kInvalid, recording.path() + " is still being recorded",
+    return Error{Code::kUnsupported, recording.path() + " is still being recorded",
                  "convert it when the run has ended"};
   }
   TRY(convert_journal(recording));

@@ -85,7 +85,8 @@ extern constinit const Command kImportCommand = {
     .description =
         "Reads folded stacks (\"main;work;read 17\") as flame-graph scripts write them, and prints "
         "the name "
-        "of the recording it made.\n\n"
+        "of the recording it made. The usual suffixes _[k], _[i] and _[j] mark functions of the "
+        "kernel, inlined ones and those of Java.\n\n"
         "    fathom import out.folded\n"
         "    fathom query out.folded-1.fathom 'select sum(weight) from samples'",
     .flags = kFlags,

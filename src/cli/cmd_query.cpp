@@ -30,10 +30,18 @@ std::string list_of_queries() {
   return text;
 }
 
+// What to type instead of `RUN` alone.
+Error missing_question(const std::string& run) {
+  std::string names;
+  for (const NamedQuery& query : named_queries())
+    names += (names.empty() ? "" : ", ") + std::string(query.name);
+  return {Code::kInvalid, "the question is missing",
+          fmt::format("fathom query {0} overview, or 'SELECT …'; known by name are: {1}",
+                      shell_quote(run), names)};
+}
+
 // SQL as it is, the SQL of a named query, or all rows of a table.
 Result<std::string> sql_of(const std::string& asked) {
-  const bool is_word = asked.find_first_of(" \t\n();") == std::string::npos;
-  if (!is_word) return asked;
   if (const NamedQuery* query = find_named_query(asked); query != nullptr)
     return std::string(query->sql);
   std::vector<std::string_view> names;
@@ -42,6 +50,9 @@ Result<std::string> sql_of(const std::string& asked) {
     if (asked == table.name) return "FROM " + sql_name(asked);
     names.emplace_back(table.name);
   }
+  if (Recording::open(asked).ok()) return missing_question(asked);
+  const bool is_word = asked.find_first_of(" \t\n();") == std::string::npos;
+  if (!is_word) return asked;
   const auto meant = closest_match(asked, names);
   return Error{Code::kInvalid,
                fmt::format("'{}' is neither SQL nor a query or table we know", asked),
@@ -65,15 +76,12 @@ Result<int> run_query(const Arguments& arguments) {
     return Error{Code::kInvalid, "--json and --csv do not go together", "choose one of them"};
   }
   std::vector<std::string> words = arguments.positionals();
-  if (words.empty()) {
-    return Error{Code::kInvalid, "a question is needed",
-                 "fathom query RUN 'SELECT …', or fathom query --list for the usual questions"};
-  }
+  if (words.empty()) return missing_question("RUN");
+  TRY_ASSIGN(const std::string sql, sql_of(words.back()));
   if (words.size() == 1) {
     TRY_ASSIGN(std::string newest, newest_recording("."));
     words.insert(words.begin(), std::move(newest));
   }
-  TRY_ASSIGN(const std::string sql, sql_of(words.back()));
   std::vector<Recording> recordings;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     TRY_ASSIGN(Recording recording, open_recording(words[i]));

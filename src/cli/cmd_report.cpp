@@ -18,8 +18,8 @@ namespace fathom {
 namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
-constexpr std::string_view kFlagsOfFormats[] = {"table", "event", "process",   "thread",  "from",
-                                                "to",    "limit", "min-share", "function"};
+constexpr std::string_view kFlagsOfFormats[] = {"table", "event", "process",   "thread",   "from",
+                                                "to",    "limit", "min-share", "function", "lines"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -37,9 +37,10 @@ Status check_flags(const ReportInfo& report, const Arguments& arguments) {
       formats += (formats.empty() ? "" : ", ") + std::string(other.name);
       if (first.empty()) first = other.name;
     }
-    return Error{Code::kInvalid, fmt::format("--{} goes with --as {}", flag, formats),
-                 fmt::format("fathom report RUN --as {} --{} {}", first, flag,
-                             shell_quote(arguments.text(flag)))};
+    return Error{
+        Code::kInvalid, fmt::format("--{} goes with --as {}", flag, formats),
+        fmt::format("fathom report RUN --as {} --{}{}", first, flag,
+                    arguments.text(flag).empty() ? "" : " " + shell_quote(arguments.text(flag)))};
   }
   return {};
 }
@@ -48,12 +49,20 @@ Status read_stack_flags(const Arguments& arguments, ReportOptions& options) {
   options.filter.event = arguments.text("event");
   options.filter.process = arguments.text("process");
   options.filter.thread = arguments.text("thread");
+  options.filter.lines = arguments.has("lines");
   options.function = arguments.text("function");
   if (arguments.has("from")) {
     TRY_ASSIGN(options.filter.from_ns, arguments.duration("from"));
   }
   if (arguments.has("to")) {
     TRY_ASSIGN(options.filter.to_ns, arguments.duration("to"));
+  }
+  if (options.filter.from_ns && options.filter.to_ns &&
+      *options.filter.from_ns >= *options.filter.to_ns) {
+    return Error{Code::kInvalid,
+                 fmt::format("--from {} is not before --to {}", arguments.text("from"),
+                             arguments.text("to")),
+                 "both are times after the start: --from 1s --to 2500ms"};
   }
   if (arguments.has("limit")) {
     TRY_ASSIGN(const int64_t limit, arguments.number("limit"));
@@ -96,7 +105,7 @@ Result<int> run_report(const Arguments& arguments) {
   std::string aside;
   options.aside = &aside;
   options.table = arguments.text("table");
-  options.columns = terminal_columns(STDOUT_FILENO);
+  options.columns = isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : kAnyWidth;
   options.colours = colours_wanted(STDOUT_FILENO);
   std::string output = arguments.text("output");
   const bool beside = output.empty() && report->extension != nullptr && isatty(STDOUT_FILENO) != 0;
@@ -108,6 +117,7 @@ Result<int> run_report(const Arguments& arguments) {
     file.reset(std::fopen(output.c_str(), "we"));
     if (!file) return errno_error("open " + output);
     options.out = file.get();
+    options.columns = kAnyWidth;
     options.colours = false;
   }
   TRY(report->write(recording, options));
@@ -158,6 +168,9 @@ constexpr Flag kFlags[] = {
      .value = "TIME",
      .help = "only samples before this time after the start",
      .group = "Stacks"},
+    {.name = "lines",
+     .help = "each function by source line, where fathom run --lines recorded them",
+     .group = "Stacks"},
     {.name = "limit",
      .letter = 'n',
      .value = "N",
@@ -202,7 +215,9 @@ extern constinit const Command kReportCommand = {
         "callers "
         "takes all functions of exactly the name together; where there is none, those of that name "
         "without arguments; else those that contain it. The interval beside a share is the 95 % "
-        "one of its samples' number.",
+        "one of its samples' number. Names are cut to fit a terminal and stay whole in a file or "
+        "a pipe. In folded, _[k] behind a name marks a function of the kernel, _[i] an inlined "
+        "one and _[j] one of Java.",
     .flags = kFlags,
     .positionals = kPositionals,
     .run = run_report,

@@ -23,7 +23,6 @@ namespace fathom {
 namespace {
 
 constexpr int kExitTimeout = 124;
-constexpr int kExitOurs = 125;  // fathom failed, not the command
 constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int64_t kShortestInterval = 1'000'000;
@@ -301,8 +300,8 @@ extern constinit const Command kRunCommand = {
         "summary on "
         "stderr. The command's own output is untouched, signals are passed on to it, and its exit "
         "status is "
-        "ours (125: fathom itself failed, 126: it cannot be executed, 127: it was not found, 124: "
-        "--timeout).\n\n"
+        "ours (125: fathom itself failed or its flags are wrong, 126: the command cannot be "
+        "executed, 127: it was not found, 124: --timeout).\n\n"
         "With --pid, --cgroup or --system it attaches to what runs already and leaves it alone: "
         "Ctrl-C, --duration or the target's end stop the recording, and the exit status is 0.\n\n"
         "    fathom run -- make -j2\n"

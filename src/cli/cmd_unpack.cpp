@@ -2,13 +2,15 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "record/pack.h"
+#include "session/folder.h"
 
 namespace fathom {
 namespace {
 
 Result<int> run_unpack(const Arguments& arguments) {
-  TRY_ASSIGN(const std::string folder,
-             unpack_recording(arguments.positional(0), arguments.text("output")));
+  std::string wanted = arguments.text("output");
+  if (!wanted.empty()) wanted = run_folder_name(wanted);
+  TRY_ASSIGN(const std::string folder, unpack_recording(arguments.positional(0), wanted));
   TRY(print_out(folder + "\n"));
   return 0;
 }
@@ -16,9 +18,9 @@ Result<int> run_unpack(const Arguments& arguments) {
 constexpr Flag kFlags[] = {
     {.name = "output",
      .letter = 'o',
-     .value = "FOLDER",
-     .help = "the recording's new folder, instead of the name in the archive",
-     .completes = "folder"},
+     .value = "NAME",
+     .help = "unpack into NAME.fathom, instead of the name in the archive",
+     .completes = "file"},
 };
 constexpr Positional kPositionals[] = {
     {.name = "FILE", .help = "an archive made by `fathom pack`", .completes = "file"},
@@ -34,7 +36,7 @@ extern constinit const Command kUnpackCommand = {
         "Checks the whole archive first, then writes the recording and prints its folder. Never "
         "writes outside that folder and never touches a recording that exists.\n\n"
         "    fathom unpack make-1.fathom.tar\n"
-        "    fathom unpack make-1.fathom.tar -o theirs.fathom",
+        "    fathom unpack make-1.fathom.tar -o theirs",
     .flags = kFlags,
     .positionals = kPositionals,
     .run = run_unpack,

@@ -36,8 +36,13 @@ struct Positional {
 };
 
 // kProgram: everything from the first word that is no flag, or after "--", is somebody else's
-// command line and stays as it is.
+// command line and stays as it is. The exit status is that program's: whatever fails of our own,
+// the command line too, is kExitOurs, as with env(1), timeout(1) and docker(1).
 enum class Rest { kNone, kProgram };
+
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;   // the command line, or a value in it, is wrong: Code::kInvalid
+constexpr int kExitOurs = 125;  // either of them, for Rest::kProgram
 
 struct Command {
   const char* name = nullptr;
@@ -48,15 +53,12 @@ struct Command {
   std::span<const Flag> flags = {};
   std::span<const Positional> positionals = {};
   Rest rest = Rest::kNone;
-  // Returns the exit status. An error is logged once by the caller: kInvalid exits 2, the rest 1.
+  // Returns the exit status. An error is logged once by the caller, and exits as above.
   Result<int> (*run)(const Arguments& arguments) = nullptr;
   bool hidden = false;  // works, but no list shows it
 };
 
 using CommandTable = std::span<const Command* const>;
-
-constexpr int kExitFailure = 1;
-constexpr int kExitUsage = 2;
 
 // --help, --version, --verbose, --no-color: before the command or among its flags.
 std::span<const Flag> global_flags();

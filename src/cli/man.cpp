@@ -55,7 +55,11 @@ std::string everywhere() {
   out +=
       ".TP\n0\nIt worked.\n.TP\n1\nIt failed; stderr says what, and a hint says what to do.\n"
       ".TP\n2\nThe command line, or a value in it, is wrong.\n"
-      ".PP\nA command that runs a program returns the program\\(aqs own status.\n";
+      ".PP\n\\fBrun\\fR returns the status of the program it runs, 128 and the signal where one "
+      "ended it, "
+      "and of its own:\n.TP\n124\nThe program took longer than its \\-\\-timeout.\n"
+      ".TP\n125\nFathom itself failed, or the command line is wrong.\n"
+      ".TP\n126\nThe program cannot be executed.\n.TP\n127\nThe program was not found.\n";
   out += section("ENVIRONMENT");
   return out + ".TP\nNO_COLOR\nWhere set and not empty, nothing is coloured.\n";
 }

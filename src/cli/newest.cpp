@@ -40,7 +40,7 @@ Result<std::string> newest_recording(const std::string& folder) {
     newest_time = time;
   }
   if (newest.empty())
-    return Error{Code::kInvalid, "no recording is in this folder",
+    return Error{Code::kNotFound, "no recording is in this folder",
                  "make one with: fathom run -- COMMAND"};
   return newest;
 }

@@ -222,6 +222,13 @@ Result<Arguments> parse_arguments(const Command& command, std::span<const std::s
   return arguments;
 }
 
+const Command& command_named(CommandTable commands, std::span<const std::string> words) {
+  const auto sorted = sort_words(kNoCommand, words, true);
+  if (!sorted.ok() || sorted.value().operands.empty()) return kNoCommand;
+  const Command* command = find_command(commands, sorted.value().operands[0]);
+  return command != nullptr ? *command : kNoCommand;
+}
+
 Result<Arguments> parse_command_line(CommandTable commands, std::span<const std::string> words) {
   TRY_ASSIGN(Sorted sorted, sort_words(kNoCommand, words, true));
   if (sorted.operands.empty()) return parse_arguments(kNoCommand, words);

@@ -19,6 +19,9 @@ extern const Command kNoCommand;
 // --version nothing else has to be complete.
 Result<Arguments> parse_command_line(CommandTable commands, std::span<const std::string> words);
 
+// The command that the words name; kNoCommand where they name none that there is.
+const Command& command_named(CommandTable commands, std::span<const std::string> words);
+
 // The command of that name, or the usage error that says which one was meant.
 Result<const Command*> required_command(CommandTable commands, const std::string& name);
 

@@ -44,7 +44,7 @@ Result<const ImporterInfo*> find_importer(std::string_view name, const std::stri
   for (const ImporterInfo& importer : kImporters) {
     if (importer.matches(start)) return &importer;
   }
-  return Error{Code::kInvalid, path + " is of no format that can be imported",
+  return Error{Code::kUnsupported, path + " is of no format that can be imported",
                "name one with --format; known are: " + known};
 }
 

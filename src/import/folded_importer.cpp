@@ -74,7 +74,7 @@ Result<ImportCounts> import_folded(const std::string& path, RecordStream& out) {
     sample.weight = line->count;
     out.add(sample);
   }
-  if (counts.lines == 0) return Error{Code::kInvalid, path + " holds no folded stack"};
+  if (counts.lines == 0) return Error{Code::kCorrupt, path + " holds no folded stack"};
   return counts;
 }
 

@@ -108,6 +108,11 @@ bool recorder_lives(std::string_view leaf_name) {
   return name.ok() && name.value().starts_with("fathom");
 }
 
+// A hierarchy may be mounted in other places, too: the first is the system's own.
+void keep_first(std::string& place, const std::string& found) {
+  if (place.empty()) place = found;
+}
+
 }  // namespace
 
 CgroupPlaces CgroupPlaces::parse(std::string_view mountinfo, std::string_view own_cgroups) {
@@ -125,20 +130,20 @@ CgroupPlaces CgroupPlaces::parse(std::string_view mountinfo, std::string_view ow
       const std::string_view controllers = own.substr(first + 1, second - first - 1);
       const std::string folder = folder_in(fields[4], fields[3], own.substr(second + 1));
       if (type[0] == "cgroup2" && controllers.empty()) {
-        places.unified = folder;
+        keep_first(places.unified, folder);
         places.mounts.emplace_back(fields[4]);
       }
       if (type[0] != "cgroup") continue;
       if (has_word(type[2], "memory") && has_word(controllers, "memory")) {
-        places.memory = folder;
+        keep_first(places.memory, folder);
         places.mounts.emplace_back(fields[4]);
       }
       if (has_word(type[2], "cpuacct") && has_word(controllers, "cpuacct")) {
-        places.cpuacct = folder;
+        keep_first(places.cpuacct, folder);
         places.mounts.emplace_back(fields[4]);
       }
       if (has_word(type[2], "perf_event") && has_word(controllers, "perf_event"))
-        places.perf_event = folder;
+        keep_first(places.perf_event, folder);
     }
   }
   return places;

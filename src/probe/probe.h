@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe watches a target and emits records. The session calls it from the recorder's thread only:
-// prepare before the launch, start before the target's first instruction, tick at every interval,
-// wake when one of its descriptors says that much is waiting, departed for processes the launcher
-// reaped, finish when the target has ended. Hot paths count what they lose; report says so.
+// prepare before the launch, start before the target's first instruction, begin when all have
+// started, tick at every interval, wake when one of its descriptors says that much is waiting,
+// departed for processes the launcher reaped, finish when the target has ended. Hot paths count what
+// they lose; report says so.
 #pragma once
 
 #include <array>
@@ -60,6 +61,9 @@ class Probe {
   // Before the target is launched: what goes into its environment.
   virtual Status prepare(LaunchRequest& /*request*/) { return {}; }
   virtual Status start(const Target& target, RecordStream& out) = 0;
+  // The recording's time is from now on: what an attached target used while probes started is not
+  // of it.
+  virtual void begin(int64_t /*now_ns*/) {}
   virtual void tick(int64_t now_ns) = 0;
   // Descriptors that become readable when a buffer should be drained before the next tick.
   [[nodiscard]] virtual std::vector<int> wake_fds() const { return {}; }

@@ -60,7 +60,7 @@ Status add_file(const Fd& archive, const std::string& path, const std::string& n
   TRY_ASSIGN(const Fd file, open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   struct stat facts {};
   if (fstat(file.get(), &facts) != 0) return errno_error("stat " + path);
-  if (!S_ISREG(facts.st_mode)) return Error{Code::kInvalid, path + " is not a regular file"};
+  if (!S_ISREG(facts.st_mode)) return Error{Code::kUnsupported, path + " is not a regular file"};
   TarHeader header;
   header.name = name_in_archive;
   header.size_bytes = facts.st_size;
@@ -81,7 +81,7 @@ Status write_archive(const Fd& archive, const std::string& folder) {
   const std::string top = top_name(folder);
   for (const std::string& name : names) {
     if (!is_plain_name(name)) {
-      return Error{Code::kInvalid,
+      return Error{Code::kUnsupported,
                    "the file name '" + printable(name) + "' does not belong in a recording",
                    "names have letters, digits, '.', '_', '-' and '+' only"};
     }
@@ -104,7 +104,7 @@ Status pack_recording(const std::string& folder, const std::string& file, Overwr
   struct stat facts {};
   if (stat(folder.c_str(), &facts) != 0) return errno_error("pack " + folder);
   if (!S_ISDIR(facts.st_mode)) {
-    return Error{Code::kInvalid, folder + " is not a recording: a recording is a folder"};
+    return Error{Code::kUnsupported, folder + " is not a recording: a recording is a folder"};
   }
   const bool replace = overwrite == Overwrite::kYes;
   if (!replace && path_exists(file)) return taken(file);

@@ -112,10 +112,12 @@ Result<TarBlock> encode_tar_header(const TarHeader& header) {
   return block;
 }
 
+bool has_tar_magic(std::span<const char, kTarBlockBytes> block) {
+  return std::string_view(block.data() + kMagic.at, 5) == "ustar";
+}
+
 Result<TarHeader> decode_tar_header(std::span<const char, kTarBlockBytes> block) {
-  if (!std::string_view(block.data() + kMagic.at, 5).starts_with("ustar")) {
-    return Error{Code::kCorrupt, "no tar header where one should be"};
-  }
+  if (!has_tar_magic(block)) return Error{Code::kCorrupt, "no tar header where one should be"};
   TRY_ASSIGN(const int64_t sum, number_at(block, kChecksum));
   if (sum != checksum_of(block)) return Error{Code::kCorrupt, "the checksum of a header is wrong"};
   TarHeader header;

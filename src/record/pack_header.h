@@ -24,6 +24,8 @@ struct TarHeader {
 
 // Sizes from 8 GiB on are written in base 256, as GNU and POSIX tars read them.
 Result<TarBlock> encode_tar_header(const TarHeader& header);
+// Whether the block may be a header at all.
+bool has_tar_magic(std::span<const char, kTarBlockBytes> block);
 // Checks magic, checksum and that the numbers are numbers; trusts nothing else.
 Result<TarHeader> decode_tar_header(std::span<const char, kTarBlockBytes> block);
 bool is_zero_block(std::span<const char, kTarBlockBytes> block);

@@ -33,7 +33,7 @@ Result<Recording> Recording::open(const std::string& path) {
   std::string journal_path = recording.path_ + "/" + kJournalName;
   if (fs::is_regular_file(recording.path_, ignored)) {
     if (recording.path_.ends_with(".tar")) {
-      return Error{Code::kInvalid, path + " is a packed recording", "fathom unpack " + path};
+      return Error{Code::kUnsupported, path + " is a packed recording", "fathom unpack " + path};
     }
     journal_path = recording.path_;
   }
@@ -58,7 +58,7 @@ Result<Recording> Recording::open(const std::string& path) {
     return Error{Code::kNotFound, "no recording " + path,
                  "make one with: fathom run -o NAME -- COMMAND"};
   }
-  return Error{Code::kInvalid, path + " is not a recording: it has neither a journal nor tables"};
+  return Error{Code::kCorrupt, path + " is not a recording: it has neither a journal nor tables"};
 }
 
 std::string Recording::table_path(const char* table) const {

@@ -8,7 +8,7 @@ namespace {
 // samples.
 class BatchSums {
  public:
-  BatchSums(const Batch& batch, SampleSums& sums)
+  BatchSums(const Batch& batch, SampleSums& sums, bool lines)
       : from_(batch.dictionary),
         sums_(sums),
         strings_(from_.strings.size(), kUnset),
@@ -17,8 +17,15 @@ class BatchSums {
       threads_.push_back(sums.interner().thread(key.pid, key.tid));
     threads_[0] = ThreadId::kNone;
     std::vector<FrameId> frames;
-    for (const Frame& frame : from_.frames)
-      frames.push_back(sums.frame(string(frame.symbol), string(frame.module), frame.kind));
+    for (const Frame& frame : from_.frames) {
+      Frame kept{
+          .symbol = string(frame.symbol), .module = string(frame.module), .kind = frame.kind};
+      if (lines && frame.file != StringId::kNone) {
+        kept.file = string(frame.file);
+        kept.line = frame.line;
+      }
+      frames.push_back(sums.frame(kept));
+    }
     stacks_.resize(from_.stacks.size());
     for (size_t i = 1; i < stacks_.size(); ++i) {
       const StackNode& node = from_.stacks[i];
@@ -97,7 +104,7 @@ Status SampleSums::add(const Recording& recording, const SampleRange& range) {
   if (recording.form() == Recording::Form::kTables)
     return add_sample_tables(recording, range, *this);
   return recording.read(tables_of<Sample>(), [&](const Batch& batch) -> Status {
-    BatchSums from(batch, *this);
+    BatchSums from(batch, *this, range.lines);
     for (const Sample& sample : batch.rows.of<Sample>()) from.add(sample, range);
     return {};
   });

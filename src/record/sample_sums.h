@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The samples of recordings added up: one row per thread, event and stack, so that a million
 // samples cost a report no more than their distinct stacks. Frames are told apart by symbol, module
-// and kind; their lines and build ids are left out. A journal is added up frame by frame, tables by
-// SQL. Owned and used by one thread.
+// and kind, and by their source lines if asked for; build ids are left out. A journal is added up
+// frame by frame, tables by SQL. Owned and used by one thread.
 #pragma once
 
 #include <vector>
@@ -29,6 +29,7 @@ constexpr std::string_view kUnwindKey = "unwind";
 struct SampleRange {
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;  // monotonic; from <= time < to
   bool each_time = false;                          // samples of different times stay apart
+  bool lines = false;                              // frames of different source lines, too
 };
 
 class SampleSums {
@@ -50,9 +51,7 @@ class SampleSums {
 
   // For the readers.
   Interner& interner() { return names_; }
-  FrameId frame(StringId symbol, StringId module, FrameKind kind) {
-    return names_.frame({.symbol = symbol, .module = module, .kind = kind});
-  }
+  FrameId frame(const Frame& frame) { return names_.frame(frame); }
   uint32_t stack(uint32_t parent, FrameId frame);
   void add_sum(const SampleSum& sum, bool each_time);
 

@@ -48,15 +48,19 @@ class StackRowsRead {
 
   void add(const DuckChunk& chunk, size_t count) {
     const Cells ids(chunk, 0), parents(chunk, 1), symbols(chunk, 2), modules(chunk, 3),
-        kinds(chunk, 4);
+        kinds(chunk, 4), files(chunk, 5), lines(chunk, 6);
     Interner& names = sums_.interner();
     for (size_t i = 0; i < count; ++i) {
       const uint64_t id = ids.at<uint64_t>(i);
       if (id == 0 || !index_.insert(id, static_cast<uint32_t>(rows_.size())).second) continue;
-      rows_.push_back({parents.at<uint64_t>(i), parents.has(i),
-                       sums_.frame(names.string(symbols.text(i)), names.string(modules.text(i)),
-                                   frame_kind(kinds.text(i))),
-                       kUnplaced});
+      Frame frame{.symbol = names.string(symbols.text(i)),
+                  .module = names.string(modules.text(i)),
+                  .kind = frame_kind(kinds.text(i))};
+      if (files.has(i)) {
+        frame.file = names.string(files.text(i));
+        frame.line = static_cast<uint32_t>(lines.at<int64_t>(i));
+      }
+      rows_.push_back({parents.at<uint64_t>(i), parents.has(i), sums_.frame(frame), kUnplaced});
     }
   }
 
@@ -116,7 +120,10 @@ class TableSums {
     if (std::filesystem::exists(stacks, ignored)) {
       TRY(each_chunk(stacks,
                      "SELECT id::UBIGINT, parent::UBIGINT, symbol::VARCHAR, "
-                     "module::VARCHAR, kind::VARCHAR FROM ",
+                     "module::VARCHAR, kind::VARCHAR, " +
+                         std::string(range_.lines ? "file::VARCHAR, line::BIGINT"
+                                                  : "NULL::VARCHAR, NULL::BIGINT") +
+                         " FROM ",
                      "", [&](const DuckChunk& chunk, size_t count) -> Status {
                        stacks_.add(chunk, count);
                        return {};

@@ -40,6 +40,10 @@ Error cut_off(const Contents& contents, std::string_view where) {
                "copy it again and compare the sizes"};
 }
 
+Error no_archive() {
+  return Error{Code::kCorrupt, "not a Fathom archive", "`fathom pack RUN` makes one"};
+}
+
 Status read_block(const Fd& archive, int64_t at, TarBlock& block) {
   size_t filled = 0;
   while (filled < block.size()) {
@@ -61,7 +65,7 @@ Result<std::pair<std::string, std::string>> split_name(const std::string& name) 
   if (is_plain_name(top) && slash != std::string::npos && (file.empty() || is_plain_name(file))) {
     return std::pair{top, file};
   }
-  return Error{Code::kInvalid,
+  return Error{Code::kCorrupt,
                fmt::format("'{}' is not a name that a recording has", printable(name)),
                "nothing was unpacked"};
 }
@@ -71,18 +75,18 @@ Status add_entry(Contents& contents, const TarHeader& header, int64_t data_at) {
   const auto& [top, file] = parts;
   if (contents.top.empty()) contents.top = top;
   if (top != contents.top) {
-    return Error{Code::kInvalid,
+    return Error{Code::kCorrupt,
                  fmt::format("it has more than one folder: {} and {}", contents.top, top)};
   }
   if (header.type == '5' && file.empty() && header.size_bytes == 0) return {};
   if (header.type != '0' || file.empty()) {
-    return Error{Code::kInvalid, fmt::format("'{}' is not a regular file", printable(header.name)),
+    return Error{Code::kCorrupt, fmt::format("'{}' is not a regular file", printable(header.name)),
                  "a packed recording has no links, folders or devices in it"};
   }
   if (!contents.names.insert(file).second) {
-    return Error{Code::kInvalid, fmt::format("it has two files of the name {}", file)};
+    return Error{Code::kCorrupt, fmt::format("it has two files of the name {}", file)};
   }
-  if (contents.entries.size() >= kMostFiles) return Error{Code::kInvalid, "it has too many files"};
+  if (contents.entries.size() >= kMostFiles) return Error{Code::kCorrupt, "it has too many files"};
   contents.entries.push_back({file, data_at, header.size_bytes});
   contents.whole_bytes += header.size_bytes;
   return {};
@@ -93,13 +97,14 @@ Result<Contents> read_contents(const Fd& archive, int64_t archive_bytes) {
   TarBlock block{};
   for (int64_t at = 0;;) {
     if (archive_bytes - at < kTarBlockBytes)
-      return cut_off(contents, "where a file's header should be");
+      return at == 0 ? no_archive() : cut_off(contents, "where a file's header should be");
     TRY(read_block(archive, at, block));
     at += kTarBlockBytes;
     if (is_zero_block(block)) {
       if (archive_bytes - at < kTarBlockBytes) return cut_off(contents, "in its end mark");
       break;
     }
+    if (at == kTarBlockBytes && !has_tar_magic(block)) return no_archive();
     TRY_ASSIGN(const TarHeader header, decode_tar_header(block));
     if (header.size_bytes > archive_bytes - at) {
       TRY(split_name(header.name));
@@ -110,7 +115,7 @@ Result<Contents> read_contents(const Fd& archive, int64_t archive_bytes) {
     TRY(add_entry(contents, header, at));
     at += tar_padded(header.size_bytes);
   }
-  if (contents.entries.empty()) return Error{Code::kInvalid, "it has no files"};
+  if (contents.entries.empty()) return Error{Code::kCorrupt, "it has no files"};
   return contents;
 }
 
@@ -125,7 +130,7 @@ Status write_entry(const Fd& archive, const Entry& entry, const std::string& fol
 
 Status write_recording(const Fd& archive, const Contents& contents, const std::string& folder) {
   if (path_exists(folder)) {
-    return Error{Code::kExists, folder + " exists already", "-o FOLDER unpacks under another name"};
+    return Error{Code::kExists, folder + " exists already", "-o NAME unpacks under another name"};
   }
   TemporaryPlace place(folder);
   TRY(place.make_folder());
@@ -137,11 +142,11 @@ Status write_recording(const Fd& archive, const Contents& contents, const std::s
 Result<Contents> checked_contents(const Fd& archive, const std::string& folder) {
   struct stat facts {};
   if (fstat(archive.get(), &facts) != 0) return errno_error("stat");
-  if (!S_ISREG(facts.st_mode)) return Error{Code::kInvalid, "not a regular file"};
+  if (!S_ISREG(facts.st_mode)) return no_archive();
   TRY_ASSIGN(Contents contents, read_contents(archive, facts.st_size));
   if (folder.empty() && !contents.top.ends_with(".fathom")) {
-    return Error{Code::kInvalid, fmt::format("its folder {} does not end in .fathom", contents.top),
-                 "-o FOLDER says where to unpack it"};
+    return Error{Code::kCorrupt, fmt::format("its folder {} does not end in .fathom", contents.top),
+                 "-o NAME says where to unpack it"};
   }
   return contents;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/call_tree_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -29,6 +31,11 @@ CallTreeBuilder::CallTreeBuilder(const Collected& tables, const SampleSums& sums
           module.empty()            ? "[unknown]"
           : module.starts_with('[') ? std::string(module)
                                     : "[" + std::string(module) + "]"));
+      function.name = *profile.made_names.back();
+    }
+    if (frame.file != StringId::kNone) {
+      profile.made_names.push_back(std::make_unique<std::string>(
+          fmt::format("{} ({}:{})", function.name, base_name(sums.text(frame.file)), frame.line)));
       function.name = *profile.made_names.back();
     }
     profile.functions.push_back(function);

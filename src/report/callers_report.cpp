@@ -90,13 +90,17 @@ class NeighbourText {
              styled(Style::kFaint, tail, options_.colours) + "\n";
   }
 
+  [[nodiscard]] size_t module_columns() const {
+    return options_.columns < kAnyWidth ? 16 : kAnyWidth;
+  }
+
   void add_functions(const std::vector<uint32_t>& functions, const Neighbours& found) {
     text_ += styled(Style::kHeading, "function", options_.colours) + "\n";
     for (size_t i = 0; i < std::min(functions.size(), kMostNamed); ++i) {
       const Function& function = profile_.functions[functions[i]];
       const std::string module = printable(module_name(function.module));
       line("", Style::kName, printable(function.name),
-           module.empty() ? "" : "  " + fit(module, 16));
+           module.empty() ? "" : "  " + fit(module, module_columns()));
     }
     if (functions.size() > kMostNamed) {
       line("", Style::kFaint,

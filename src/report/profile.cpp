@@ -74,6 +74,10 @@ Result<Profile> load_profile(const Recording& recording, const ProfileFilter& fi
   }
   describe_run(*tables, profile);
   profile.damage = recording.damage();
+  const std::vector<Frame>& frames = profile.owner->names().frames;
+  profile.lacks_lines =
+      filter.lines && std::all_of(frames.begin(), frames.end(),
+                                  [](const Frame& f) { return f.file == StringId::kNone; });
   TRY_ASSIGN(const SampleFilter passes, SampleFilter::make(filter, *tables, *profile.owner));
   profile.event = passes.event();
   profile.other_events = passes.other_events();

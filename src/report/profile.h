@@ -32,7 +32,9 @@ struct Weight {
 };
 
 struct Function {
-  std::string_view name;  // never empty: "[libc.so.6]" or "[unknown]" where the symbol is not known
+  // Never empty: "[libc.so.6]" or "[unknown]" where the symbol is not known. With its source line,
+  // if asked for: "main (hello.c:12)".
+  std::string_view name;
   std::string_view module = {};
   FrameKind kind = FrameKind::kUnknown;
   bool is_process = false;       // the root of a process's stacks
@@ -68,6 +70,7 @@ struct Profile {
   CallTree tree;
   std::optional<UnwindQuality> quality;  // absent: nobody knows
   std::string damage;
+  bool lacks_lines = false;  // that were asked for
 
   [[nodiscard]] double share(int64_t weight) const {
     return total.weight > 0 ? static_cast<double>(weight) / static_cast<double>(total.weight) : 0;

@@ -13,6 +13,7 @@ struct ProfileFilter {
   std::string process = {};        // name or pid; empty: all
   std::string thread = {};         // name or tid; empty: all
   Maybe from_ns = {}, to_ns = {};  // since the start of the run
+  bool lines = false;              // a function at another source line is another one
 };
 
 }  // namespace fathom

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "base/text_style.h"
 
@@ -10,12 +12,28 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view kDot = " · ";
+constexpr size_t kLeastName = 8;  // columns beside a source line
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string rates_text(const Profile& profile) {
   std::string text;
   for (const uint32_t rate : profile.rates_hz)
     text += (text.empty() ? " at " : ", ") + format_count(rate);
   return text.empty() ? text : text + " Hz";
+}
+
+// Where " (hello.c:12)" begins at the end of a name.
+size_t line_at(std::string_view name) {
+  const size_t at = name.rfind(" (");
+  const size_t colon = name.rfind(':');
+  if (at == std::string_view::npos || colon == std::string_view::npos || colon < at ||
+      !name.ends_with(')')) {
+    return std::string_view::npos;
+  }
+  const std::string_view digits = name.substr(colon + 1, name.size() - colon - 2);
+  const bool number = !digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit);
+  return number ? at : std::string_view::npos;
 }
 
 std::string joined(const std::vector<std::string>& parts) { return join(parts, kDot); }
@@ -43,6 +61,7 @@ std::vector<std::string> profile_notes(const Profile& profile) {
       list += (list.empty() ? "" : ", ") + printable(event);
     notes.push_back("Also recorded: " + list + " (choose with --event)");
   }
+  if (profile.lacks_lines) notes.emplace_back("No source lines: record them with --lines");
   if (!profile.damage.empty()) notes.push_back("Missing: " + profile.damage);
   return notes;
 }
@@ -54,6 +73,10 @@ std::string profile_heading(const Profile& profile, const ReportOptions& options
   std::string text =
       line(Style::kHeading, profile.command) + line(Style::kPlain, joined(profile_facts(profile)));
   for (const std::string& note : profile_notes(profile)) text += line(Style::kFaint, note);
+  if (profile.quality) {
+    for (const std::string& word : quality_words(*profile.quality))
+      text += line(Style::kFaint, "  " + word);
+  }
   return text + "\n";
 }
 
@@ -114,7 +137,12 @@ std::string shorten_name(std::string_view name) {
 
 std::string fit_name(std::string_view printable_name, size_t columns) {
   if (display_width(printable_name) <= columns) return std::string(printable_name);
-  return fit(shorten_name(printable_name), columns);
+  const size_t at = std::min(line_at(printable_name), printable_name.size());
+  const std::string_view line = printable_name.substr(at);
+  const size_t width = display_width(line);
+  if (line.empty() || width + kLeastName > columns)
+    return fit(shorten_name(printable_name), columns);
+  return fit_name(printable_name.substr(0, at), columns - width) + std::string(line);
 }
 
 }  // namespace fathom

@@ -16,7 +16,8 @@ namespace fathom {
 std::vector<std::string> profile_facts(const Profile& profile);
 // One line each on what the reader must know: how the stacks ended, other events, damage.
 std::vector<std::string> profile_notes(const Profile& profile);
-// Command, facts and notes above a table for a terminal, no line wider than the terminal.
+// Command, facts, notes and what their words mean above a table for a terminal, no line wider than
+// the terminal.
 std::string profile_heading(const Profile& profile, const ReportOptions& options);
 
 // "1,234 samples", "1.2 s" or "1,234 cycles".
@@ -30,7 +31,7 @@ std::string_view module_name(std::string_view module);
 // A name with what stands in <> and () left out: "map<…>::find(…)". The name itself where the
 // brackets do not match.
 std::string shorten_name(std::string_view name);
-// The name in so many columns: as it is, else shortened, else cut.
+// The name in so many columns: as it is, else shortened, else cut. A source line behind it stays.
 std::string fit_name(std::string_view printable_name, size_t columns);
 
 }  // namespace fathom

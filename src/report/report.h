@@ -15,9 +15,12 @@
 
 namespace fathom {
 
+// For a file or a pipe: names stay whole there.
+constexpr size_t kAnyWidth = size_t{1} << 24;
+
 struct ReportOptions {
   std::FILE* out = stdout;
-  size_t columns = 80;
+  size_t columns = 80;  // no line is wider
   bool colours = false;
   std::string table = {};            // for formats that write one table; empty: the usual one
   ProfileFilter filter = {};         // for formats about stacks

@@ -62,6 +62,7 @@ SampleRange sample_range(const Collected& tables, const ProfileFilter& filter) {
   const int64_t start_ns = runs.empty() ? 0 : runs.front().start_ns;
   if (filter.from_ns) range.from_ns = start_ns + *filter.from_ns;
   if (filter.to_ns) range.to_ns = start_ns + *filter.to_ns;
+  range.lines = filter.lines;
   std::unordered_set<int64_t> seen;
   for (const Process& process : tables.rows.of<Process>())
     range.each_time |= !seen.insert(process.pid).second;

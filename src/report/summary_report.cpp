@@ -5,72 +5,30 @@
 #include <string.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/labelled_lines.h"
 #include "report/profile_text.h"
 #include "report/summary.h"
 
 namespace fathom {
 namespace {
 
-constexpr std::string_view kDot = " · ";
-constexpr size_t kLabelColumns = 10;
-constexpr size_t kIndent = 2 + kLabelColumns;
-
-// Lines of "Label     part · part · part", wrapped between parts.
-class Lines {
- public:
-  Lines(const ReportOptions& options, std::string& text) : options_(options), text_(text) {}
-
-  void add(std::string_view label, const std::vector<std::string>& parts,
-           Style style = Style::kPlain) {
-    if (parts.empty()) return;
-    text_ += "  " +
-             styled(Style::kHeading, fmt::format("{:<{}}", label, kLabelColumns), options_.colours);
-    size_t used = kIndent;
-    bool first = true;
-    for (const std::string& whole : parts) {
-      const std::string part = fit(whole, options_.columns - kIndent);
-      const size_t width = display_width(part);
-      if (!first && used + display_width(kDot) + width > options_.columns) {
-        text_ += "\n" + std::string(kIndent, ' ');
-        used = kIndent;
-      } else if (!first) {
-        text_ += kDot;
-        used += display_width(kDot);
-      }
-      text_ += styled(style, part, options_.colours);
-      used += width;
-      first = false;
-    }
-    text_ += "\n";
-  }
-
-  // Prose, wrapped between words.
-  void add_prose(std::string_view label, std::string_view prose, Style style) {
-    std::vector<std::string> lines(1);
-    for (const std::string_view word : split_words(prose)) {
-      std::string& line = lines.back();
-      if (!line.empty() &&
-          display_width(line) + 1 + display_width(word) > options_.columns - kIndent) {
-        lines.emplace_back(word);
-      } else {
-        line += (line.empty() ? "" : " ") + std::string(word);
-      }
-    }
-    for (size_t i = 0; i < lines.size(); ++i) add(i == 0 ? label : "", {lines[i]}, style);
-  }
-
- private:
-  const ReportOptions& options_;
-  std::string& text_;
-};
-
 std::string percent(double share) {
   return share > 0 && share < 0.001 ? "<0.1 %"
                                     : fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
+}
+
+// "12 ± 2 %" of what was sampled. The interval is rounded up, so that it says no less than it is.
+std::string sampled_percent(double share, int64_t samples) {
+  const double percent = 100 * share, half_width = 100 * share_half_width(share, samples);
+  const int digits = percent < 9.95 || half_width < 0.95 ? 1 : 0;
+  const double unit = digits == 0 ? 1 : 0.1;
+  return fmt::format("{:.{}f} ± {:.{}f} %", percent, digits, std::ceil(half_width / unit) * unit,
+                     digits);
 }
 
 double ratio(int64_t part_ns, int64_t whole_ns) {
@@ -114,11 +72,11 @@ std::string ending(const Summary& summary) {
 
 std::string headline(const Summary& summary, const ReportOptions& options) {
   const Run& run = summary.run();
-  std::string facts = std::string(kDot) + ending(summary) + std::string(kDot) +
+  std::string facts = std::string(kPartDot) + ending(summary) + std::string(kPartDot) +
                       format_duration_ns(summary.duration_ns);
   const auto processes =
       run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
-  if (processes > 0) facts += std::string(kDot) + plural(processes, "process", "processes");
+  if (processes > 0) facts += std::string(kPartDot) + plural(processes, "process", "processes");
   if (run.threads.value_or(0) > processes)
     facts += ", " + plural(*run.threads, "thread", "threads");
   const size_t room =
@@ -130,7 +88,7 @@ std::string headline(const Summary& summary, const ReportOptions& options) {
          styled(good ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
 }
 
-void add_cpu(const Summary& summary, Lines& lines) {
+void add_cpu(const Summary& summary, LabelledLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (run.user_ns && run.system_ns) {
@@ -150,7 +108,7 @@ void add_cpu(const Summary& summary, Lines& lines) {
   lines.add("CPU", parts);
 }
 
-void add_memory(const Summary& summary, Lines& lines) {
+void add_memory(const Summary& summary, LabelledLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (const GaugeRange* tree = summary.gauge("tree rss");
@@ -177,7 +135,7 @@ void add_memory(const Summary& summary, Lines& lines) {
   lines.add("Memory", parts);
 }
 
-void add_io(const Summary& summary, Lines& lines) {
+void add_io(const Summary& summary, LabelledLines& lines) {
   const Run& run = summary.run();
   if (run.disk_read_bytes && run.disk_written_bytes) {
     lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read",
@@ -198,7 +156,7 @@ void add_io(const Summary& summary, Lines& lines) {
   }
 }
 
-void add_pressure(const Summary& summary, Lines& lines) {
+void add_pressure(const Summary& summary, LabelledLines& lines) {
   for (const std::string scope : {"cgroup", "host"}) {
     std::vector<std::string> parts;
     for (const std::string what : {"cpu", "io", "memory"}) {
@@ -216,7 +174,7 @@ void add_pressure(const Summary& summary, Lines& lines) {
   }
 }
 
-void add_programs(const Summary& summary, Lines& lines) {
+void add_programs(const Summary& summary, LabelledLines& lines) {
   std::vector<std::string> parts;
   for (const ProgramShare& program : summary.programs) {
     if (parts.size() == 6 || program.cpu_share < 0.005) break;
@@ -231,12 +189,12 @@ void add_programs(const Summary& summary, Lines& lines) {
   for (const StackSummary::HotFunction& function : summary.stacks->functions) {
     if (functions.size() == 5 || function.self_share < 0.005) break;
     functions.push_back(fit_name(printable(function.name), 36) + " " +
-                        percent(function.self_share));
+                        sampled_percent(function.self_share, summary.stacks->samples));
   }
   lines.add(several ? "" : "Hot", functions);
 }
 
-void add_stacks(const Summary& summary, Lines& lines) {
+void add_stacks(const Summary& summary, LabelledLines& lines) {
   if (!summary.stacks) return;
   const StackSummary& stacks = *summary.stacks;
   std::string samples = plural(stacks.samples, "sample", "samples");
@@ -246,9 +204,12 @@ void add_stacks(const Summary& summary, Lines& lines) {
   std::vector<std::string> parts = {samples};
   if (stacks.quality) parts.push_back(quality_text(*stacks.quality));
   lines.add("Stacks", parts);
+  if (!stacks.quality) return;
+  for (const std::string& word : quality_words(*stacks.quality))
+    lines.add_prose("", word, Style::kFaint);
 }
 
-void add_recorder(const Summary& summary, Lines& lines) {
+void add_recorder(const Summary& summary, LabelledLines& lines) {
   const Run& run = summary.run();
   if (!run.recorder_cpu_ns) return;
   std::string cpu = format_duration_ns(*run.recorder_cpu_ns) + " CPU";
@@ -265,7 +226,7 @@ void add_recorder(const Summary& summary, Lines& lines) {
   lines.add("Recorder", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
 }
 
-void add_notes(const Summary& summary, Lines& lines) {
+void add_notes(const Summary& summary, LabelledLines& lines) {
   const Run& run = summary.run();
   for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
     if (probe.why == StringId::kNone) continue;
@@ -286,10 +247,12 @@ void add_notes(const Summary& summary, Lines& lines) {
 
 }  // namespace
 
-Status write_summary_report(const Recording& recording, const ReportOptions& options) {
+Status write_summary_report(const Recording& recording, const ReportOptions& given) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
+  ReportOptions options = given;
+  if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
   std::string text = headline(summary, options);
-  Lines lines(options, text);
+  LabelledLines lines(options.columns, options.colours, text);
   if (!imported(summary)) {
     add_cpu(summary, lines);
     add_memory(summary, lines);

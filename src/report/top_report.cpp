@@ -15,13 +15,31 @@ namespace {
 constexpr size_t kUsualRows = 30;
 constexpr size_t kFigureColumns = 37;  // before the function's name
 constexpr size_t kModuleColumns = 16;
+constexpr size_t kWideNameColumns = 60;  // before the module, where a line may have any width
+
+struct Widths {
+  size_t name, module;
+  size_t padded_name;  // what is wider moves its own module to the right
+};
+
+Widths widths_of(const Profile& profile, std::span<const uint32_t> shown, size_t columns) {
+  if (columns < kAnyWidth) {
+    const size_t name = columns - kFigureColumns - kModuleColumns - 2;
+    return {name, kModuleColumns, name};
+  }
+  size_t longest = 0;
+  for (const uint32_t i : shown)
+    longest = std::max(longest, display_width(printable(profile.functions[i].name)));
+  return {kAnyWidth, kAnyWidth, std::clamp(longest, sizeof "function" - 1, kWideNameColumns)};
+}
 
 std::string padded(const std::string& text, size_t columns) {
   const size_t width = display_width(text);
   return width < columns ? text + std::string(columns - width, ' ') : text;
 }
 
-std::string row(const Profile& profile, const Function& function, const ReportOptions& options) {
+std::string row(const Profile& profile, const Function& function, const Widths& widths,
+                bool colours) {
   const double self = profile.share(function.self.weight);
   const std::string figures =
       fmt::format("{:>6.2f} % {:>7} {:>6.2f} % {:>9}  ", 100 * self,
@@ -29,11 +47,10 @@ std::string row(const Profile& profile, const Function& function, const ReportOp
                   100 * profile.share(function.total.weight), format_count(function.self.samples));
   std::string module(module_name(function.module));
   if (module.empty() || function.kind == FrameKind::kInlined) module = kind_text(function);
-  const size_t room = options.columns - kFigureColumns - kModuleColumns - 2;
-  const std::string name = fit_name(printable(function.name), room);
-  if (module.empty()) return figures + styled(Style::kName, name, options.colours) + "\n";
-  return figures + styled(Style::kName, padded(name, room), options.colours) + "  " +
-         styled(Style::kFaint, fit(printable(module), kModuleColumns), options.colours) + "\n";
+  const std::string name = fit_name(printable(function.name), widths.name);
+  if (module.empty()) return figures + styled(Style::kName, name, colours) + "\n";
+  return figures + styled(Style::kName, padded(name, widths.padded_name), colours) + "  " +
+         styled(Style::kFaint, fit(printable(module), widths.module), colours) + "\n";
 }
 
 }  // namespace
@@ -43,14 +60,16 @@ Status write_top_report(const Recording& recording, const ReportOptions& options
   const std::vector<uint32_t> order = functions_by_self(profile);
   const size_t limit = options.limit.value_or(kUsualRows);
   const size_t rows = limit == 0 ? order.size() : std::min(limit, order.size());
-  const size_t room = options.columns - kFigureColumns - kModuleColumns - 2;
+  const std::span shown(order.data(), rows);
+  const Widths widths = widths_of(profile, shown, options.columns);
   std::string text = profile_heading(profile, options);
   text += styled(Style::kHeading,
                  fmt::format("{:>8} {:>7} {:>8} {:>9}  {:<{}}  {}", "self", "95 %", "total",
-                             "samples", "function", room, "module"),
+                             "samples", "function", widths.padded_name, "module"),
                  options.colours) +
           "\n";
-  for (size_t i = 0; i < rows; ++i) text += row(profile, profile.functions[order[i]], options);
+  for (const uint32_t i : shown)
+    text += row(profile, profile.functions[i], widths, options.colours);
   if (rows < order.size()) {
     text += styled(Style::kFaint,
                    fmt::format("{} more functions; --limit 0 shows all",

@@ -8,6 +8,36 @@
 #include "base/text.h"
 
 namespace fathom {
+namespace {
+
+constexpr double kShareToExplain = 0.02;
+
+// The words of the stacks probe; its README says the same at more length.
+struct Word {
+  std::string_view word, meaning;
+};
+constexpr Word kWords[] = {
+    {"joined", "was cut; callers are those of the thread's last complete stack"},
+    {"cut", "deeper than what is copied of a stack; outer callers are missing"},
+    {"not in memory", "a part of the stack was not there to be copied"},
+    {"32-bit program", "only 64-bit programs have their callers found"},
+    {"elsewhere", "callers are on another stack, as with coroutines"},
+    {"no table", "code without unwind information, such as JIT; callers missing"},
+    {"bad rule", "unwind information that cannot be followed; callers missing"},
+    {"bad frame", "not what unwind information expects; callers are missing"},
+    {"too deep", "more frames than are followed; outer callers are missing"},
+    {"lost at the end", "samples that were lost; the frame [lost] has their weight"},
+};
+
+// The most frequent first.
+std::vector<std::pair<std::string, int64_t>> others_by_samples(const UnwindQuality& quality) {
+  std::vector<std::pair<std::string, int64_t>> others(quality.others.begin(), quality.others.end());
+  std::stable_sort(others.begin(), others.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return others;
+}
+
+}  // namespace
 
 QualityCount::QualityCount(const Collected& tables, const SampleSums& sums) : sums_(sums) {
   for (const ProbeStatus& probe : tables.rows.of<ProbeStatus>()) {
@@ -40,14 +70,23 @@ std::string percent_text(int64_t part, int64_t whole) {
 }
 
 std::string quality_text(const UnwindQuality& quality) {
-  std::vector<std::pair<std::string, int64_t>> others(quality.others.begin(), quality.others.end());
-  std::stable_sort(others.begin(), others.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text = percent_text(quality.complete, quality.samples) + " complete";
-  for (const auto& [how, samples] : others)
+  for (const auto& [how, samples] : others_by_samples(quality))
     text += ", " + percent_text(samples, quality.samples) + " " + how;
   if (quality.dropped > 0) text += ", " + format_count(quality.dropped) + " lost";
   return text;
+}
+
+std::vector<std::string> quality_words(const UnwindQuality& quality) {
+  std::vector<std::string> lines;
+  for (const auto& [how, samples] : others_by_samples(quality)) {
+    const double share = static_cast<double>(samples) / static_cast<double>(quality.samples);
+    if (share < kShareToExplain) break;
+    const auto known = std::find_if(std::begin(kWords), std::end(kWords),
+                                    [&](const Word& word) { return word.word == how; });
+    if (known != std::end(kWords)) lines.push_back(fmt::format("{}: {}", how, known->meaning));
+  }
+  return lines;
 }
 
 }  // namespace fathom

@@ -37,6 +37,9 @@ class QualityCount {
 // "99.6 % complete, 0.2 % joined, 0.2 % cut"; the most frequent first.
 std::string quality_text(const UnwindQuality& quality);
 
+// What its words mean, a line each: only of those that more than a few percent of the samples have.
+std::vector<std::string> quality_words(const UnwindQuality& quality);
+
 // "12.3 %"; what is not all is never "100 %", what is not nothing never "0.0 %".
 std::string percent_text(int64_t part, int64_t whole);
 

@@ -63,6 +63,8 @@ class Session {
     TRY(attach());
     TRY(watch(loop));
     run_.start_ns = monotonic_ns();
+    each_probe([&](Probe& probe) { probe.begin(run_.start_ns); });
+    if (!scope_.attached) run_.start_ns = monotonic_ns();  // it has been waiting
     TRY(target_->go());
     out_.add(run_);
     out_.flush();

@@ -37,5 +37,4 @@ struct fathom_spawn_message {
   int64_t written_chars;
   int64_t disk_read_bytes;
   int64_t disk_written_bytes;
-  int64_t cancelled_write_bytes;
 };

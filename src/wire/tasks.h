@@ -52,7 +52,6 @@ struct WireExit {
   uint64_t written_chars;
   uint64_t disk_read_bytes;
   uint64_t disk_written_bytes;
-  uint64_t cancelled_bytes;
   uint64_t peak_rss_bytes; /* 0: not the last thread of its process */
   uint32_t ends_process;
   uint32_t reserved;

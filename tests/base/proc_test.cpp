@@ -87,7 +87,7 @@ TEST(ProcIo, ParsesAndRefuses) {
       "6\ncancelled_write_bytes: 7\n");
   ASSERT_TRUE(io.ok());
   EXPECT_EQ(io.value().written_chars, 2);
-  EXPECT_EQ(io.value().disk_cancelled_bytes, 7);
+  EXPECT_EQ(io.value().disk_written_bytes, 6);
   EXPECT_FALSE(parse_proc_io("rchar: 1\nwchar: x\n").ok());
 }
 

@@ -2,16 +2,15 @@
 #include "base/reread.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
+#include "support/temp_folder.h"
 
 namespace fathom {
 namespace {
 
 TEST(Reread, TellsWhatTheFileHoldsNow) {
-  char path[] = "/tmp/fathom-reread-XXXXXX";
-  const Fd made(mkstemp(path));
+  const TempFolder folder;
+  const std::string path = folder / "file";
   ASSERT_TRUE(write_file(path, "one").ok());
   const RereadFile file(path);
   EXPECT_EQ(file.read(), "one");
@@ -21,7 +20,6 @@ TEST(Reread, TellsWhatTheFileHoldsNow) {
   EXPECT_EQ(file.read_all(), large);
   ASSERT_TRUE(write_file(path, "two").ok());
   EXPECT_EQ(file.read_all(), "two");
-  unlink(path);
 }
 
 // A file of records, which the kernel hands out a page at a time.

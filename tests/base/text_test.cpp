@@ -81,17 +81,6 @@ TEST(ParseDuration, RefusesTheRest) {
   EXPECT_NE(parse_duration("soon").error().hint, "");
 }
 
-TEST(ParseBytes, CountsAsMemoryLimitsDo) {
-  EXPECT_EQ(parse_bytes("64M").value(), 64 << 20);
-  EXPECT_EQ(parse_bytes("1g").value(), 1 << 30);
-  EXPECT_EQ(parse_bytes("1.5GiB").value(), 3LL << 29);
-  EXPECT_EQ(parse_bytes("2GB").value(), 2'000'000'000);
-  EXPECT_EQ(parse_bytes("512").value(), 512);
-  EXPECT_FALSE(parse_bytes("64Q").ok());
-  EXPECT_FALSE(parse_bytes("-1").ok());
-  EXPECT_FALSE(parse_bytes("99999999T").ok());
-}
-
 TEST(ParseNumber, TakesTheWholeText) {
   EXPECT_EQ(parse_number("-42").value(), -42);
   EXPECT_FALSE(parse_number("42x").ok());

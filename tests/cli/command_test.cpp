@@ -127,6 +127,18 @@ TEST(CommandLine, ExitStatusTellsUsageFromFailure) {
   EXPECT_EQ(exit_status({"pack", "--wrong", "x"}), 2);
   EXPECT_EQ(exit_status({"completion", "tcsh"}), 2);
   EXPECT_EQ(exit_status({"pack", "/nothing/here.fathom"}), 1);
+  EXPECT_EQ(exit_status({"report", "/"}), 1) << "no recording, but nothing is wrong with the words";
+}
+
+// As env(1) and docker(1): every other status is the program's.
+TEST(CommandLine, ExitStatusOfRunIsTheProgramsOrOurs) {
+  EXPECT_EQ(exit_status({"run", "--help"}), 0);
+  EXPECT_EQ(exit_status({"run"}), 125);
+  EXPECT_EQ(exit_status({"run", "--wrong", "--", "true"}), 125);
+  EXPECT_EQ(exit_status({"--no-color", "run", "--freq", "x", "--", "true"}), 125);
+  EXPECT_EQ(exit_status({"run", "--progress", "perhaps", "--", "true"}), 125);
+  EXPECT_EQ(exit_status({"run", "-o"}), 125);
+  EXPECT_EQ(exit_status({"--wrong", "run"}), 2) << "before the command it is nobody's";
 }
 
 }  // namespace

@@ -33,6 +33,14 @@ TEST(CgroupPlaces, RootOfTheUnifiedTree) {
   EXPECT_EQ(places.unified, "/sys/fs/cgroup");
 }
 
+TEST(CgroupPlaces, TheFirstMountIsTheSystems) {
+  const CgroupPlaces places = CgroupPlaces::parse(
+      "31 23 0:26 / /sys/fs/cgroup rw - cgroup2 none rw\n"
+      "99 23 0:26 / /srv/root/sys/fs/cgroup rw - cgroup2 none rw\n",
+      "0::/a\n");
+  EXPECT_EQ(places.unified, "/sys/fs/cgroup/a");
+}
+
 TEST(CgroupPlaces, VersionOneHost) {
   const CgroupPlaces places = CgroupPlaces::parse(
       "34 33 0:29 / /sys/fs/cgroup/systemd rw shared:10 - cgroup cgroup rw,xattr,name=systemd\n"

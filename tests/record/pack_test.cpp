@@ -110,7 +110,8 @@ TEST_F(PackTest, DoesNotOverwriteUnlessTold) {
 
 TEST_F(PackTest, RefusesWhatIsNoRecording) {
   EXPECT_EQ(pack_recording(root_ + "/none", root_ + "/x.tar").error().code, Code::kNotFound);
-  EXPECT_EQ(pack_recording(folder_ + "/run.json", root_ + "/x.tar").error().code, Code::kInvalid);
+  EXPECT_EQ(pack_recording(folder_ + "/run.json", root_ + "/x.tar").error().code,
+            Code::kUnsupported);
   fs::create_symlink("/etc/passwd", folder_ + "/link");
   EXPECT_FALSE(pack_recording(folder_, root_ + "/x.tar").ok());
   fs::remove(folder_ + "/link");
@@ -127,7 +128,8 @@ TEST_F(PackTest, ATruncatedArchiveSaysSoAndLeavesNothing) {
   for (size_t length = 0; length < bytes.size(); length += 37) {
     const auto out = unpack(bytes.substr(0, length));
     ASSERT_FALSE(out.ok()) << length;
-    EXPECT_NE(out.error().message.find("cut off"), std::string::npos) << out.error().message;
+    const char* said = length < kTarBlockBytes ? "not a Fathom archive" : "cut off";
+    EXPECT_NE(out.error().message.find(said), std::string::npos) << out.error().message;
     EXPECT_FALSE(fs::exists(root_ + "/out.fathom")) << length;
   }
   const auto out = unpack(bytes.substr(0, bytes.size() - 1500));
@@ -145,6 +147,17 @@ TEST_F(PackTest, EveryFlippedHeaderByteIsNoticed) {
     EXPECT_FALSE(unpack(broken).ok()) << at;
     fs::remove_all(root_ + "/out.fathom");
   }
+}
+
+TEST_F(PackTest, WhatIsNoArchiveIsCalledSo) {
+  for (const std::string& bytes : {std::string("hello\n"), std::string(4096, 'z')}) {
+    const auto out = unpack(bytes);
+    ASSERT_FALSE(out.ok());
+    EXPECT_TRUE(out.error().message.ends_with("not a Fathom archive")) << out.error().message;
+  }
+  const auto out = unpack_recording(folder_, root_ + "/out.fathom");
+  ASSERT_FALSE(out.ok());
+  EXPECT_TRUE(out.error().message.ends_with("not a Fathom archive")) << out.error().message;
 }
 
 TEST_F(PackTest, RefusesNamesThatLeaveTheFolder) {

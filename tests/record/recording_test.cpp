@@ -57,9 +57,9 @@ TEST_F(RecordingTest, OpensByFolderNameOrFile) {
 
 TEST_F(RecordingTest, SaysWhyItCannotBeOpened) {
   expect_error(scratch_.path() + "/absent", Code::kNotFound, "fathom run");
-  expect_error(scratch_.path(), Code::kInvalid, "neither a journal nor tables");
+  expect_error(scratch_.path(), Code::kCorrupt, "neither a journal nor tables");
   ASSERT_TRUE(write_file(scratch_.path() + "/app.fathom.tar", "packed").ok());
-  expect_error(scratch_.path() + "/app.fathom.tar", Code::kInvalid, "fathom unpack");
+  expect_error(scratch_.path() + "/app.fathom.tar", Code::kUnsupported, "fathom unpack");
   ASSERT_TRUE(write_file(scratch_.path() + "/notes.txt", "some text, long enough").ok());
   expect_error(scratch_.path() + "/notes.txt", Code::kCorrupt, "not a journal");
 }

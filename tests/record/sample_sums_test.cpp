@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/sample_sums.h"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -30,6 +31,7 @@ std::vector<Rows> random_samples(Interner& names, size_t count) {
       frame.symbol = names.string("f" + std::to_string(below(3)));
       if (below(2) == 0) frame.module = names.string("/lib/m.so");
       frame.line = below(3);
+      if (below(2) == 0) frame.file = names.string("/src/m.c");
       frame.kind = below(2) == 0 ? FrameKind::kKernel : FrameKind::kNative;
       sample.stack = names.stack(sample.stack, names.frame(frame));
     }
@@ -47,8 +49,8 @@ std::map<std::string, std::pair<int64_t, int64_t>> lines(const SampleSums& sums)
                                    sums.text(sum.event), sums.text(sum.unwind), sum.rate_hz);
     for (uint32_t at = sum.stack; at != 0; at = sums.stacks()[at].parent) {
       const Frame& frame = sums.names().frames[index_of(sums.stacks()[at].frame)];
-      line += fmt::format(" {}@{}/{}", sums.text(frame.symbol), sums.text(frame.module),
-                          frame_kind_name(frame.kind));
+      line += fmt::format(" {}@{}/{}|{}:{}", sums.text(frame.symbol), sums.text(frame.module),
+                          frame_kind_name(frame.kind), sums.text(frame.file), frame.line);
     }
     auto& [weight, samples] = lines[line];
     EXPECT_EQ(samples, 0) << "two sums of the same: " << line;
@@ -85,6 +87,25 @@ TEST(SampleSums, JournalAndTablesAddUpAlike) {
   ASSERT_EQ(tables.form(), Recording::Form::kTables);
   SampleSums from_tables;
   ASSERT_TRUE(from_tables.add(tables).ok());
+  EXPECT_EQ(lines(from_tables), before);
+}
+
+TEST(SampleSums, SourceLinesAreApartIfAskedFor) {
+  SKIP_WITHOUT_DUCKDB();
+  const ScratchFolder folder;
+  Interner names;
+  write_journal(folder.path(), names, random_samples(names, 2000));
+  SampleSums from_journal, together;
+  ASSERT_TRUE(from_journal.add(Recording::open(folder.path()).value(), {.lines = true}).ok());
+  ASSERT_TRUE(together.add(Recording::open(folder.path()).value()).ok());
+  const auto before = lines(from_journal);
+  EXPECT_GT(before.size(), together.sums().size());
+  EXPECT_TRUE(std::any_of(before.begin(), before.end(), [](const auto& entry) {
+    return entry.first.find("|/src/m.c:2") != std::string::npos;
+  }));
+  ASSERT_TRUE(convert_journal(Recording::open(folder.path()).value()).ok());
+  SampleSums from_tables;
+  ASSERT_TRUE(from_tables.add(Recording::open(folder.path()).value(), {.lines = true}).ok());
   EXPECT_EQ(lines(from_tables), before);
 }
 

@@ -18,7 +18,8 @@
 namespace fathom {
 
 struct MadeSample {
-  std::vector<std::string> stack = {};  // from the root; "name@module" and suffix _[k], _[i], _[j]
+  // From the root: "name@module|file.c:12" and suffix _[k], _[i], _[j].
+  std::vector<std::string> stack = {};
   int64_t weight = 1;
   int64_t pid = 0, tid = 0;  // 0: no thread
   std::string event = "cpu-clock";
@@ -95,10 +96,17 @@ class MadeSamples {
     if (text.ends_with("_[i]")) frame.kind = FrameKind::kInlined;
     if (text.ends_with("_[j]")) frame.kind = FrameKind::kJava;
     if (frame.kind != FrameKind::kNative) text.remove_suffix(4);
+    frame.line = ++line_;  // no two alike: reports take them together
+    if (const size_t bar = text.find('|'); bar != std::string_view::npos) {
+      const std::string_view place = text.substr(bar + 1);
+      const size_t colon = place.find(':');
+      frame.file = out_.string(place.substr(0, colon));
+      frame.line = static_cast<uint32_t>(parse_number(place.substr(colon + 1)).value());
+      text = text.substr(0, bar);
+    }
     const size_t at = text.find('@');
     if (at != std::string_view::npos) frame.module = out_.string(text.substr(at + 1));
     frame.symbol = out_.string(text.substr(0, at));
-    frame.line = ++line_;  // no two alike: reports take them together
     return out_.names().frame(frame);
   }
 

@@ -179,17 +179,92 @@ TEST(StackReports, NoLineIsTooWideAndNoEscapeGetsThrough) {
   }
 }
 
+TEST(StackReports, NamesAreWholeWhereThereIsNoTerminal) {
+  const std::string name = "std::vector<" + std::string(300, 't') + ">::push_back(int)";
+  const std::string module = "a_module_of_more_than_sixteen_letters.so";
+  MadeSamples made;
+  made.add({.stack = {"main", name + "@/lib/" + module}});
+  const Recording recording = made.finish();
+  for (const char* format : {"top", "tree", "callers"}) {
+    ReportOptions options;
+    options.function = "std::vector";
+    EXPECT_FALSE(contains(report_text(recording, format, options), name)) << format;
+    options.columns = kAnyWidth;
+    const std::string text = report_text(recording, format, options);
+    EXPECT_TRUE(contains(text, name)) << text;
+    EXPECT_FALSE(contains(text, "…")) << text;
+    EXPECT_EQ(contains(text, module), format != std::string_view("tree")) << text;
+    EXPECT_LT(text.size(), 3000U) << "padding to the longest name: " << text;
+  }
+}
+
 TEST(StackReports, SummaryAndJsonSayWhatIsHotAndHowSureThatIs) {
   MadeSamples made;
   const Recording recording = small_build(made);
   const std::string text = report_text(recording, "summary");
   EXPECT_TRUE(contains(text, "Stacks    3 samples at 99 Hz · 66.7 % complete, 33.3 % cut")) << text;
-  EXPECT_TRUE(contains(text, "f 60 % · g 30 % · read 10 %")) << text;
+  EXPECT_TRUE(contains(text, "f 60 ± 38 % · g 30 ± 37 % · read 10 ± 32 %")) << text;
   const std::string json = report_text(recording, "json");
   EXPECT_TRUE(
       contains(json, R"("unwind": {"samples":3,"complete":2,"others":{"cut":1},"dropped":0})"))
       << json;
   EXPECT_TRUE(contains(json, R"({"name":"f","module":"/bin/cc1","self_share":0.600000)")) << json;
+}
+
+TEST(StackReports, TheIntervalInTheSummaryIsNeverNarrowerThanItIs) {
+  MadeSamples made;
+  made.process(1, "cc1");
+  for (int i = 0; i < 100; ++i) {
+    made.add({.stack = {i < 60   ? "often"
+                        : i < 95 ? "seldom"
+                                 : "rarely"},
+              .weight = 10'000,
+              .pid = 1,
+              .tid = 1});
+  }
+  // Wilson's half widths: 9.43, 9.19 and 4.51 %.
+  EXPECT_TRUE(contains(report_text(made.finish(), "summary"),
+                       "Hot       often 60 ± 10 % · seldom 35 ± 10 % · rarely 5.0 ± 4.6 %"));
+  MadeSamples many;  // imported: each weight is so many samples
+  many.add({.stack = {"a"}, .weight = 600'000'000, .event = "samples"});
+  many.add({.stack = {"b"}, .weight = 400'000'000, .event = "samples"});
+  EXPECT_TRUE(contains(report_text(many.finish(), "summary"), "a 60.0 ± 0.1 % · b 40.0 ± 0.1 %"));
+}
+
+TEST(StackReports, SourceLinesAreShownWhereAskedFor) {
+  MadeSamples made;
+  made.add({.stack = {"main|/src/a.c:3", "f(int)@/bin/a|/src/a.c:10"}, .weight = 5});
+  made.add({.stack = {"main|/src/a.c:4", "f(int)@/bin/a|/src/a.c:12"}, .weight = 2});
+  made.add({.stack = {"main|/src/a.c:4", "f(int)@/bin/a|/src/a.c:12", "g|b.h:7_[i]"}});
+  const Recording recording = made.finish();
+  EXPECT_EQ(report_text(recording, "folded"), "main;f(int) 7\nmain;f(int);g_[i] 1\n");
+  ReportOptions options;
+  options.filter.lines = true;
+  EXPECT_EQ(report_text(recording, "folded", options),
+            "main (a.c:3);f(int) (a.c:10) 5\nmain (a.c:4);f(int) (a.c:12) 2\n"
+            "main (a.c:4);f(int) (a.c:12);g (b.h:7)_[i] 1\n");
+  for (const char* format : {"top", "tree", "flamegraph"}) {
+    const std::string text = report_text(recording, format, options);
+    EXPECT_TRUE(contains(text, "f(int) (a.c:10)")) << text;
+    EXPECT_TRUE(contains(text, "f(int) (a.c:12)")) << text;
+    EXPECT_FALSE(contains(text, "No source lines")) << text;
+  }
+}
+
+TEST(StackReports, ARecordingWithoutSourceLinesSaysSo) {
+  MadeSamples made;
+  made.add({.stack = {"main", "f"}, .weight = 5});
+  ReportOptions options;
+  options.filter.lines = true;
+  EXPECT_TRUE(contains(report_text(made.finish(), "top", options),
+                       "No source lines: record them with --lines"));
+}
+
+TEST(ShortName, KeepsTheSourceLine) {
+  EXPECT_EQ(fit_name("f(int, int, int) (hello.c:12)", 22), "f(…) (hello.c:12)");
+  EXPECT_EQ(fit_name("a_very_long_name (hello.c:12)", 22), "a_very_l… (hello.c:12)");
+  EXPECT_EQ(fit_name("a_very_long_name (hello.c:12)", 14), "a_very_long_n…");
+  EXPECT_EQ(fit_name("f(int, int, int) (std::x)", 10), "f(…) (…)");
 }
 
 TEST(ShortName, LeavesOutWhatIsInBrackets) {

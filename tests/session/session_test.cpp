@@ -17,7 +17,7 @@ namespace {
 // What a probe was told, in order; the session makes its own probe, so it is kept here.
 struct ProbeLog {
   std::vector<std::string> calls;
-  int64_t ticks = 0;
+  int64_t ticks = 0, begin_ns = 0;
   int64_t living = 0;            // what live() says
   int64_t living_for_ticks = 0;  // living becomes 0 then
   bool refuses = false;
@@ -34,6 +34,10 @@ class LoggingProbe final : public Probe {
     if (log.refuses) return Error{Code::kUnsupported, "cannot measure"};
     pid_ = target.pid();
     return {};
+  }
+  void begin(int64_t now_ns) override {
+    log.calls.emplace_back("begin");
+    log.begin_ns = now_ns;
   }
   void tick(int64_t /*now_ns*/) override {
     if (++log.ticks == log.living_for_ticks) log.living = 0;
@@ -127,8 +131,10 @@ TEST_F(SessionTest, WritesWhatTheProbeDid) {
 TEST_F(SessionTest, TheProbeIsThereBeforeTheTargetRuns) {
   must_run("touch ran; sleep 0.1");
   EXPECT_FALSE(log.target_ran_before_start);
-  EXPECT_EQ(log.calls, (std::vector<std::string>{"start", "main departed", "finish"}));
+  EXPECT_EQ(log.calls, (std::vector<std::string>{"start", "begin", "main departed", "finish"}));
   EXPECT_GE(log.ticks, 2);
+  EXPECT_GT(log.begin_ns, 0);
+  EXPECT_LE(log.begin_ns, row().start_ns);
 }
 
 TEST_F(SessionTest, ACommandThatCannotStartIsAnError) {

@@ -90,7 +90,7 @@ static void run_child(char** command, const sigset_t* mask, int gate, int failur
 /* ---- the dead ---- */
 
 struct io_figures {
-  int64_t read_chars, written_chars, disk_read_bytes, disk_written_bytes, cancelled_write_bytes;
+  int64_t read_chars, written_chars, disk_read_bytes, disk_written_bytes;
 };
 
 static int64_t field_of(const char* text, const char* name) {
@@ -112,7 +112,6 @@ static ssize_t read_own_io(struct io_figures* io) {
   io->written_chars = field_of(text, "wchar: ");
   io->disk_read_bytes = field_of(text, "\nread_bytes: ");
   io->disk_written_bytes = field_of(text, "\nwrite_bytes: ");
-  io->cancelled_write_bytes = field_of(text, "cancelled_write_bytes: ");
   return size;
 }
 
@@ -125,7 +124,6 @@ static void set_io(struct fathom_spawn_message* message, const struct io_figures
   message->written_chars = after->written_chars - before->written_chars;
   message->disk_read_bytes = after->disk_read_bytes - before->disk_read_bytes;
   message->disk_written_bytes = after->disk_written_bytes - before->disk_written_bytes;
-  message->cancelled_write_bytes = after->cancelled_write_bytes - before->cancelled_write_bytes;
 }
 
 static int64_t ns_of(struct timeval time) {

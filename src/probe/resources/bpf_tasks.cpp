@@ -55,7 +55,6 @@ TaskUsage usage_of(const WireExit& exit) {
   usage.written_chars = count(exit.written_chars);
   usage.disk_read_bytes = count(exit.disk_read_bytes);
   usage.disk_written_bytes = count(exit.disk_written_bytes);
-  usage.disk_cancelled_bytes = count(exit.cancelled_bytes);
   if (exit.ends_process != 0) usage.peak_rss_bytes = count(exit.peak_rss_bytes);
   return usage;
 }

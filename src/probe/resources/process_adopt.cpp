@@ -8,6 +8,11 @@
 
 namespace fathom {
 
+void ProcessTable::Adopted::leave_out(const RunningProcess& process) {
+  look = process.used;  // a thread that is not there ended just now, and will tell
+  for (const RunningThread& thread : process.threads) threads[thread.tid] = thread.used;
+}
+
 void ProcessTable::adopt(const RunningProcess& process, int64_t attach_ns) {
   Entry* parent = find(process.ppid);
   if (parent != nullptr) parent->has_children = true;
@@ -17,24 +22,32 @@ void ProcessTable::adopt(const RunningProcess& process, int64_t attach_ns) {
   entry.row.args = out_.string(quoted_arguments(process.args));
   auto adopted = std::make_unique<Adopted>();
   adopted->time_ns = monotonic_ns();
-  const bool all = process.start_ns >= attach_ns;
-  for (const RunningThread& thread : process.threads) {
+  for (const RunningThread& thread : process.threads)
     add_thread(entry, thread.tid, thread.start_ns, out_.string(thread.name));
-    if (!all) adopted->threads[thread.tid] = thread.used;
-  }
-  if (!all) adopted->look = process.used;
+  if (process.start_ns < attach_ns) adopted->leave_out(process);
   entry.adopted = std::move(adopted);
+}
+
+void ProcessTable::rebase(const RunningProcess& process) {
+  Entry* entry = find(process.pid);
+  if (entry == nullptr || !entry->alive) return;
+  if (!entry->adopted) {
+    entry->adopted = std::make_unique<Adopted>();
+    entry->adopted->time_ns = entry->row.start_ns;
+  }
+  entry->adopted->leave_out(process);
+  entry->ended = {};
 }
 
 void ProcessTable::settle(const RunningProcess& process) {
   Entry* entry = find(process.pid);
   if (entry == nullptr || !entry->alive || entry->settled) return;
   for (const RunningThread& thread : process.threads) {
+    const auto known = entry->live_threads.find(thread.tid);
+    if (known == entry->live_threads.end()) continue;  // it ended meanwhile, and told
     const TaskUsage used = period_usage(*entry, thread.tid, thread.used);
     add_usage(entry->ended, used);
     entry->told_at_exit = entry->told_at_exit || used.written_chars.has_value();
-    const auto known = entry->live_threads.find(thread.tid);
-    if (known == entry->live_threads.end()) continue;
     known->second.user_ns = used.user_ns;
     known->second.system_ns = used.system_ns;
     known->second.cpu_ns = used.cpu_ns;

@@ -125,7 +125,6 @@ void ProcessTable::add_thread(Entry& entry, int64_t tid, int64_t time_ns, String
   if (!entry.live_threads.emplace(tid, thread).second) return;
   changed_threads_.push_back(thread);
   ++thread_count_;
-  ++live_threads_;
 }
 
 void ProcessTable::on_task(const TaskEvent& event) {
@@ -195,7 +194,6 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
   }
   changed_threads_.push_back(row);
   entry.live_threads.erase(thread);
-  --live_threads_;
   if (event.exit_code && (event.tid == entry.row.pid || !entry.row.exit_status)) {
     set_exit(entry.row, static_cast<int>(*event.exit_code));
   }
@@ -208,7 +206,6 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
 }
 
 void ProcessTable::end(Entry& entry, int64_t time_ns) {
-  live_threads_ -= static_cast<int64_t>(entry.live_threads.size());
   for (auto& [tid, thread] : entry.live_threads) {
     thread.end_ns = time_ns;
     changed_threads_.push_back(thread);

@@ -33,8 +33,11 @@ class ProcessTable final : public TaskListener {
   // A process that ran before. Its figures are from now on; those of one that started after
   // `attach_ns` are all of them.
   void adopt(const RunningProcess& process, int64_t attach_ns);
+  // The figures of a process that lives are from now on, whatever it used since it was adopted.
+  void rebase(const RunningProcess& process);
   // The exact figures of a live process, for the last time: what its threads that ended told, and
-  // what those that live have used. Only where all exits are told.
+  // what those that live had used when it was read, before the events told last. Only where all
+  // exits are told.
   void settle(const RunningProcess& process);
   [[nodiscard]] bool knows(int64_t pid) const { return entries_.contains(pid); }
   // How the root ended, into the run's row.
@@ -54,7 +57,6 @@ class ProcessTable final : public TaskListener {
   [[nodiscard]] int64_t live_count() const { return live_count_; }
   [[nodiscard]] int64_t process_count() const { return process_count_; }
   [[nodiscard]] int64_t thread_count() const { return thread_count_; }
-  [[nodiscard]] int64_t live_thread_count() const { return live_threads_; }
   // Sums over all processes; absent figures count as nothing, and are absent if every process lacks
   // them.
   [[nodiscard]] TaskUsage sum();
@@ -68,6 +70,8 @@ class ProcessTable final : public TaskListener {
     std::optional<TaskUsage> look;  // absent: it started after we attached
     std::map<int64_t, TaskUsage> threads;
     Maybe seen_rss_bytes;  // the largest that a look saw
+
+    void leave_out(const RunningProcess& process);
   };
   struct Entry {
     Process row;
@@ -111,7 +115,7 @@ class ProcessTable final : public TaskListener {
   std::vector<Thread> changed_threads_;
   TaskUsage closed_sum_;
   bool exact_ = true;
-  int64_t live_count_ = 0, process_count_ = 0, thread_count_ = 0, live_threads_ = 0;
+  int64_t live_count_ = 0, process_count_ = 0, thread_count_ = 0;
 };
 
 }  // namespace fathom

@@ -44,13 +44,16 @@ class ResourcesProbe final : public Probe {
     table_ = std::make_unique<ProcessTable>(out, target.pid(),
                                             scope_.attached ? std::nullopt : Maybe(monotonic_ns()));
     if (scope_.attached) take_in();
+    return {};
+  }
+
+  void begin(int64_t now_ns) override {
     if (cgroup_reader_) cgroup_before_ = cgroup_reader_->read();
     if (const auto host = read_system_stat(); host.ok()) host_before_ = host.value();
-    const int64_t now_ns = monotonic_ns();
+    if (scope_.attached) leave_out_the_start();
     look(now_ns, true);
     next_look_ns_ = now_ns + settings_.interval_ns;
     next_slow_ns_ = now_ns + kSlowEvery;
-    return {};
   }
 
   void tick(int64_t now_ns) override {
@@ -77,16 +80,15 @@ class ResourcesProbe final : public Probe {
     table_->departed(departure);
   }
 
+  // What tells of the whole period is read first, before looking takes its time.
   void finish(int64_t now_ns) override {
+    if (const auto host = read_system_stat(); host.ok()) host_ = host.value();
+    std::vector<RunningProcess> last;
+    if (scope_.attached && told_at_exit_) last = running_now();
     look(now_ns, true);
     source_->drain(*table_);  // a source may hold an exit back for one drain
     if (told_at_exit_) await_exits();
-    if (scope_.attached && told_at_exit_) {
-      for (const int64_t pid : table_->live()) {
-        if (const auto running = read_running(pid)) table_->settle(*running);
-      }
-    }
-    if (const auto host = read_system_stat(); host.ok()) host_ = host.value();
+    for (const RunningProcess& process : last) table_->settle(process);
     table_->write_changes();
   }
 
@@ -189,6 +191,26 @@ class ResourcesProbe final : public Probe {
     }
   }
 
+  [[nodiscard]] std::vector<RunningProcess> running_now() const {
+    std::vector<RunningProcess> processes;
+    for (const int64_t pid : table_->live()) {
+      if (auto running = read_running(pid)) processes.push_back(std::move(*running));
+    }
+    return processes;
+  }
+
+  // What was used since take_in, while other probes started. Of a host the sums are the kernel's,
+  // and reading all of it again would take as long.
+  void leave_out_the_start() {
+    if (scope_.kind == Scope::Kind::kSystem) return;
+    source_->drain(*table_);
+    poll_->leave_out_anew();
+    for (const RunningProcess& process : running_now()) {
+      poll_->adopt(process.pid);
+      table_->rebase(process);
+    }
+  }
+
   // Whoever waits for a process, or holds its pidfd, may know of its end before the kernel tells
   // its last figures: on a busy machine, milliseconds.
   void await_exits() {
@@ -214,6 +236,7 @@ class ResourcesProbe final : public Probe {
 
   void look(int64_t now_ns, bool slow) {
     ++looks_;
+    if (slow && cgroup_reader_) write_cgroup(now_ns);
     source_->drain(*table_);
     if (slow && may_be_joined()) take_in();
     const TreeFigures before = poll_->figures();
@@ -222,7 +245,6 @@ class ResourcesProbe final : public Probe {
     note_rates(now_ns, before, tree);
     write_tree(now_ns, tree);
     if (slow) {
-      if (cgroup_reader_) write_cgroup(now_ns);
       GaugeWriter host(*out_, "host", now_ns);
       host_reader_.write(host);
     }

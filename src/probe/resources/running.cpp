@@ -25,7 +25,6 @@ void take_io(const std::string& folder, TaskUsage& used) {
   used.written_chars = io.value().written_chars;
   used.disk_read_bytes = io.value().disk_read_bytes;
   used.disk_written_bytes = io.value().disk_written_bytes;
-  used.disk_cancelled_bytes = io.value().disk_cancelled_bytes;
 }
 
 void take_status(const std::string& folder, TaskUsage& used) {
@@ -113,8 +112,7 @@ TaskUsage since(const TaskUsage& now, const TaskUsage& before) {
        {&TaskUsage::user_ns, &TaskUsage::system_ns, &TaskUsage::cpu_ns, &TaskUsage::wait_ns,
         &TaskUsage::minor_faults, &TaskUsage::major_faults, &TaskUsage::read_chars,
         &TaskUsage::written_chars, &TaskUsage::disk_read_bytes, &TaskUsage::disk_written_bytes,
-        &TaskUsage::disk_cancelled_bytes, &TaskUsage::voluntary_switches,
-        &TaskUsage::involuntary_switches}) {
+        &TaskUsage::voluntary_switches, &TaskUsage::involuntary_switches}) {
     used.*figure = less(now.*figure, before.*figure);
   }
   return used;

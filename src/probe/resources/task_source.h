@@ -28,8 +28,6 @@ struct TaskUsage {
   Maybe user_ns, system_ns, cpu_ns, wait_ns, minor_faults, major_faults;
   Maybe peak_rss_bytes;  // of the process, since its last exec; only with the kExit that ends it
   Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
-  Maybe disk_cancelled_bytes;  // written to the page cache and thrown away before they reached the
-                               // disk
   Maybe voluntary_switches, involuntary_switches;
   Maybe rss_bytes;  // at a look
 };

@@ -246,7 +246,6 @@ static __always_inline void fill_usage(struct WireExit* record, struct task_stru
   record->written_chars = task->ioac.wchar;
   record->disk_read_bytes = task->ioac.read_bytes;
   record->disk_written_bytes = task->ioac.write_bytes;
-  record->cancelled_bytes = task->ioac.cancelled_write_bytes;
 }
 
 static __always_inline int is_dead(struct task_struct* task) {

@@ -51,7 +51,6 @@ struct task_io_accounting {
   __u64 wchar;
   __u64 read_bytes;
   __u64 write_bytes;
-  __u64 cancelled_write_bytes;
 };
 
 struct task_struct {

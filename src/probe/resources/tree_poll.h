@@ -40,6 +40,8 @@ class TreePoll {
 
   // Leaves out what this process, with the children it has waited for, has used so far.
   void adopt(int64_t pid);
+  // Before the first look: nothing is left out, until adopt() says of whom.
+  void leave_out_anew() { before_ = {}; }
 
   // `thorough` also reads what costs more: peaks, waiting times, open files and proportional
   // memory.

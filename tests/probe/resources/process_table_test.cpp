@@ -331,6 +331,31 @@ TEST_F(AdoptingTableTest, ALiveProcessIsSettledByItsThreads) {
   EXPECT_EQ(table_.sum().written_chars, 23);
 }
 
+TEST_F(AdoptingTableTest, FiguresAreFromTheLastTimeTheyWereLeftOut) {
+  RunningProcess process = running(200, 100, usage(70, 1000, 500));
+  process.threads.push_back({201, 100, "second", usage(10, 2000, 0)});
+  process.threads.push_back({202, 100, "third", usage(4, 100, 0)});
+  table_.adopt(process, 1000);
+  exit(200, 201, usage(11, 2005, 0));
+  table_.rebase(running(200, 100, usage(72, 1018, 500)));
+  exit(200, 202, usage(5, 110, 0));  // ended before it could be read again
+  table_.settle(running(200, 100, usage(75, 1041, 500)));
+  EXPECT_EQ(row(200).user_ns, 4);
+  EXPECT_EQ(row(200).written_chars, 33);
+}
+
+TEST_F(AdoptingTableTest, AThreadThatEndsWhileItIsSettledCountsOnce) {
+  RunningProcess process = running(200, 100, usage(70, 1000, 500));
+  process.threads.push_back({201, 100, "second", usage(10, 2000, 0)});
+  table_.adopt(process, 1000);
+  RunningProcess last = running(200, 100, usage(72, 1018, 500));
+  last.threads.push_back({201, 100, "second", usage(11, 2005, 0)});
+  exit(200, 201, usage(11, 2005, 0));
+  table_.settle(last);
+  EXPECT_EQ(row(200).user_ns, 3);
+  EXPECT_EQ(row(200).written_chars, 23);
+}
+
 TEST_F(AdoptingTableTest, WhatWasNotReadBeforeIsNotKnownAfter) {
   TaskUsage hidden = usage(70, 0, 500);
   hidden.written_chars.reset();

@@ -35,6 +35,7 @@ Ended record(const std::vector<std::string>& command) {
   EXPECT_TRUE(target.ok()) << target.error().message;
   auto probe = make_resources_probe(ProbeSettings{20 * kNsPerMs});
   EXPECT_TRUE(probe->start(*target.value(), out).ok());
+  probe->begin(monotonic_ns());
   EXPECT_TRUE(target.value()->go().ok());
   for (bool ended = false; !ended;) {
     probe->tick(monotonic_ns());
@@ -87,7 +88,8 @@ TEST(ResourcesProbe, GaugesOfTheTreeNeverFall) {
 }
 
 // What on_signal does between attaching and finishing, and nothing of what it did before.
-Ended record_attached(const std::function<void(OnSignal&)>& meanwhile, bool until_over) {
+Ended record_attached(const std::function<void(OnSignal&)>& meanwhile, bool until_over,
+                      const std::function<void(OnSignal&)>& while_starting = {}) {
   MemorySink sink;
   RecordStream out(sink);
   OnSignal workload;
@@ -97,6 +99,8 @@ Ended record_attached(const std::function<void(OnSignal&)>& meanwhile, bool unti
   EXPECT_TRUE(target.ok()) << target.error().message;
   auto probe = make_resources_probe(ProbeSettings{20 * kNsPerMs});
   EXPECT_TRUE(probe->start(*target.value(), out).ok());
+  if (while_starting) while_starting(workload);
+  probe->begin(monotonic_ns());
   meanwhile(workload);
   probe->tick(monotonic_ns());
   if (until_over) OnSignal::wait_for([&] { return target.value()->over(); });
@@ -133,6 +137,13 @@ TEST(ResourcesProbe, CountsChildrenOfAnAttachedProcess) {
       },
       false);
   EXPECT_EQ(ended.run.written_chars, kOnSignalWrites + kOnSignalChildWrites);
+}
+
+TEST(ResourcesProbe, LeavesOutWhatWasDoneWhileOtherProbesStarted) {
+  const Ended ended = record_attached([](OnSignal& workload) { workload.start_child(); }, false,
+                                      [](OnSignal& workload) { workload.write(); });
+  EXPECT_EQ(ended.run.written_chars, kOnSignalChildWrites);
+  EXPECT_LT(*ended.run.user_ns + *ended.run.system_ns, 100 * kNsPerMs) << "with 200 from before";
 }
 
 TEST(ResourcesProbe, KnowsTheFiguresOfAnAttachedProcessThatEnds) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// "Label     part · part · part" below each other, wrapped to fit the terminal. Owned and used by
+// one report.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_style.h"
+
+namespace fathom {
+
+constexpr std::string_view kPartDot = " · ";
+
+class LabelledLines {
+ public:
+  // Appends to `text`, which must outlive it.
+  LabelledLines(size_t columns, bool colours, std::string& text)
+      : columns_(columns), colours_(colours), text_(text) {}
+
+  // Wrapped between parts; nothing where there are none.
+  void add(std::string_view label, const std::vector<std::string>& parts,
+           Style style = Style::kPlain);
+  // Prose, wrapped between words.
+  void add_prose(std::string_view label, std::string_view prose, Style style);
+
+ private:
+  size_t columns_;
+  bool colours_;
+  std::string& text_;
+};
+
+}  // namespace fathom
