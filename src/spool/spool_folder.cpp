@@ -64,7 +64,9 @@ void SpoolFolder::find_new() {
     if (readers_.size() + refused_.size() >= kMostSpools) return;
     auto reader = SpoolReader::open(entry.path());
     if (reader.ok()) {
-      covered_.insert(static_cast<int64_t>(reader.value()->header().pid));
+      const SpoolHeader& head = reader.value()->header();
+      covered_.emplace(static_cast<int64_t>(head.pid),
+                       std::string(head.program, strnlen(head.program, sizeof head.program)));
       readers_.emplace(name, std::move(reader).value());
       ++seen_;
     } else if (reader.error().code != Code::kCorrupt) {

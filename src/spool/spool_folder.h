@@ -38,8 +38,10 @@ class SpoolFolder {
   [[nodiscard]] int64_t lost() const;
   [[nodiscard]] int64_t damaged() const;
   [[nodiscard]] int64_t spools_seen() const { return seen_; }
-  // Pids whose program had the library.
-  [[nodiscard]] const std::set<int64_t>& covered() const { return covered_; }
+  // Whether this program in this process had the library.
+  [[nodiscard]] bool covers(int64_t pid, const std::string& program) const {
+    return covered_.contains({pid, program});
+  }
 
  private:
   SpoolFolder(std::string path, TickClock clock) : path_(std::move(path)), clock_(clock) {}
@@ -51,7 +53,7 @@ class SpoolFolder {
   TickClock clock_;
   std::map<std::string, std::unique_ptr<SpoolReader>> readers_;  // by file name
   std::set<std::string> refused_;                                // no spools
-  std::set<int64_t> covered_;
+  std::set<std::pair<int64_t, std::string>> covered_;
   int64_t seen_ = 0, lost_before_ = 0, damaged_before_ = 0;
 };
 

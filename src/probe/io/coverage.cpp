@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "base/fd.h"
 #include "base/proc.h"
@@ -44,27 +45,42 @@ bool is_secure(const std::string& vector) {
   return false;
 }
 
-std::string reason_for(const std::string& folder) {
+// Certain from the first look on; empty: nothing speaks against the library.
+std::string obstacle_in(const std::string& folder) {
   const auto head = read_start(folder + "/exe", kHeadBytes);
   if (head.ok() && is_static(head.value())) return "static";
   const auto vector = read_file(folder + "/auxv");
-  if (vector.ok() && is_secure(vector.value())) return "setuid";
+  return vector.ok() && is_secure(vector.value()) ? "setuid" : "";
+}
+
+bool has_library(const std::string& folder) {
   const auto maps = read_file(folder + "/maps");
-  if (!maps.ok() || maps.value().find("libfathom-io") != std::string::npos) return "";
-  return "started without the library";
+  return !maps.ok() || maps.value().find("libfathom-io") != std::string::npos;
 }
 
 }  // namespace
 
 void Coverage::look(const Target& target, const SpoolFolder& folder) {
   for (const int64_t pid : processes_in(target)) {
-    if (folder.covered().contains(pid) || !looked_at_.insert(pid).second) continue;
     const std::string process = proc_folder(pid);
-    const std::string reason = reason_for(process);
-    if (reason.empty()) continue;
-    auto name = read_proc_name(process);
-    if (name.ok()) missing_[reason].insert(printable(name.value()));
+    std::error_code gone;
+    const Image image{pid, std::filesystem::read_symlink(process + "/exe", gone).string()};
+    if (gone || folder.covers(pid, image.second) || judged_.contains(image)) continue;
+    if (const std::string obstacle = obstacle_in(process); !obstacle.empty()) {
+      note(process, obstacle);
+      judged_.insert(image);
+    } else if (has_library(process)) {
+      judged_.insert(image);  // forked by one that has it
+    } else if (!starting_.insert(image).second) {
+      note(process, "started without the library");
+      judged_.insert(image);
+    }
   }
+}
+
+void Coverage::note(const std::string& process, const std::string& reason) {
+  if (const auto name = read_proc_name(process); name.ok())
+    missing_[reason].insert(printable(name.value()));
 }
 
 std::string Coverage::text() const {

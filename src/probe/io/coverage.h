@@ -21,7 +21,11 @@ class Coverage {
   [[nodiscard]] std::string text() const;
 
  private:
-  std::set<int64_t> looked_at_;
+  void note(const std::string& process, const std::string& reason);
+
+  using Image = std::pair<int64_t, std::string>;  // pid and program
+  std::set<Image> judged_;
+  std::set<Image> starting_;  // without the library so far; it may be about to be loaded
   std::map<std::string, std::set<std::string>> missing_;  // names of programs by reason
 };
 

@@ -84,6 +84,8 @@ ProbeReport IoProbe::report() const {
   const auto add = [&report](const std::string& text) {
     report.why += (report.why.empty() ? "" : "; ") + text;
   };
+  if (folder_->spools_seen() == 0)
+    add("nothing loaded the library: the program is static, setuid or not of glibc");
   if (report.dropped > 0)
     add(format_count(report.dropped) + " calls were lost: the recorder came too late");
   if (folder_->damaged() > 0)
