@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/duckdb_api.h"
 #include "base/host.h"
 #include "base/install.h"
@@ -12,6 +14,7 @@
 #include "cli/command.h"
 #include "launch/cgroup.h"
 #include "probe/probe.h"
+#include "spool/spool_folder.h"
 
 namespace fathom {
 namespace {
@@ -103,18 +106,30 @@ std::string as_text(const std::vector<Section>& sections, const HostFacts& host,
   return text;
 }
 
+Status remove_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  if (!error) return {};
+  return Error{Code::kIo, "cannot remove " + folder + ": " + error.message(), ""};
+}
+
 Result<int> clean() {
-  int failures = 0;
-  const std::vector<std::string> leftovers = leftover_cgroups();
-  for (const std::string& folder : leftovers) {
-    if (auto removed = remove_cgroup(folder); !removed.ok()) {
-      log_failure(removed.error());
-      ++failures;
-      continue;
+  int found = 0, failures = 0;
+  const auto remove_all = [&](const std::vector<std::string>& left, auto remove) -> Status {
+    for (const std::string& folder : left) {
+      ++found;
+      if (auto removed = remove(folder); removed.ok()) {
+        TRY(print_out("removed " + folder + "\n"));
+      } else {
+        log_failure(removed.error());
+        ++failures;
+      }
     }
-    TRY(print_out("removed " + folder + "\n"));
-  }
-  if (leftovers.empty()) TRY(print_out("nothing was left behind\n"));
+    return {};
+  };
+  TRY(remove_all(leftover_cgroups(), remove_cgroup));
+  TRY(remove_all(leftover_spool_folders(), remove_folder));
+  if (found == 0) TRY(print_out("nothing was left behind\n"));
   return failures == 0 ? 0 : kExitFailure;
 }
 
@@ -129,8 +144,7 @@ Result<int> run_doctor(const Arguments& arguments) {
 
 constexpr Flag kFlags[] = {
     {.name = "json", .help = "as JSON"},
-    {.name = "clean",
-     .help = "remove what killed runs left on this machine (cgroups, by run label)"},
+    {.name = "clean", .help = "remove what killed runs left on this machine (cgroups, spools)"},
 };
 
 }  // namespace
