@@ -70,10 +70,10 @@ CgroupPlaces CgroupPlaces::roots(std::string_view mountinfo) {
     for (const char* tree : {"0::", "1:memory:", "2:cpuacct:", "3:perf_event:"})
       everywhere.append(tree).append(root).append("\n");
     const CgroupPlaces one = parse(line, everywhere);
-    if (!one.unified.empty()) roots.unified = one.unified;
-    if (!one.memory.empty()) roots.memory = one.memory;
-    if (!one.cpuacct.empty()) roots.cpuacct = one.cpuacct;
-    if (!one.perf_event.empty()) roots.perf_event = one.perf_event;
+    if (roots.unified.empty()) roots.unified = one.unified;
+    if (roots.memory.empty()) roots.memory = one.memory;
+    if (roots.cpuacct.empty()) roots.cpuacct = one.cpuacct;
+    if (roots.perf_event.empty()) roots.perf_event = one.perf_event;
   }
   return roots;
 }
