@@ -8,7 +8,9 @@
 #include "report/csv_report.h"
 #include "report/flamegraph_report.h"
 #include "report/folded_report.h"
+#include "report/html_report.h"
 #include "report/json_report.h"
+#include "report/markdown_report.h"
 #include "report/report.h"
 #include "report/summary_report.h"
 #include "report/top_report.h"
@@ -22,6 +24,9 @@ namespace {
 
 constexpr std::array kReports = {
     ReportInfo{"summary", "one screen for a terminal", write_summary_report},
+    ReportInfo{"html", "a page on its own: curves, processes and tables, for any browser",
+               write_html_report, "", ".html", kHtmlMark},
+    ReportInfo{"markdown", "the same figures as tables, for a pull request", write_markdown_report},
     ReportInfo{"json", "run, probes, processes and summary as one JSON document",
                write_json_report},
     ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report,

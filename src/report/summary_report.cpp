@@ -70,22 +70,31 @@ std::string ending(const Summary& summary) {
   return text;
 }
 
-std::string headline(const Summary& summary, const ReportOptions& options) {
+bool ended_well(const Summary& summary) {
   const Run& run = summary.run();
-  std::string facts = std::string(kPartDot) + ending(summary) + std::string(kPartDot) +
-                      format_duration_ns(summary.duration_ns);
+  const bool unharmed = attached(summary) && !run.exit_signal && !run.exit_status;
+  return imported(summary) || unharmed || run.exit_status.value_or(1) == 0 ||
+         summary.text(run.end_reason) == "duration";
+}
+
+std::vector<std::string> run_facts(const Summary& summary) {
+  const Run& run = summary.run();
+  std::vector<std::string> facts = {ending(summary), format_duration_ns(summary.duration_ns)};
   const auto processes =
       run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
-  if (processes > 0) facts += std::string(kPartDot) + plural(processes, "process", "processes");
+  if (processes > 0) facts.push_back(plural(processes, "process", "processes"));
   if (run.threads.value_or(0) > processes)
-    facts += ", " + plural(*run.threads, "thread", "threads");
+    facts.back() += ", " + plural(*run.threads, "thread", "threads");
+  return facts;
+}
+
+std::string headline(const Summary& summary, const ReportOptions& options) {
+  const std::string facts = std::string(kPartDot) + join(run_facts(summary), kPartDot);
   const size_t room =
       options.columns > display_width(facts) + 12 ? options.columns - display_width(facts) : 12;
-  const bool unharmed = attached(summary) && !run.exit_signal && !run.exit_status;
-  const bool good = imported(summary) || unharmed || run.exit_status.value_or(1) == 0 ||
-                    summary.text(run.end_reason) == "duration";
-  return styled(Style::kHeading, fit(printable(summary.text(run.command)), room), options.colours) +
-         styled(good ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
+  return styled(Style::kHeading, fit(printable(summary.text(summary.run().command)), room),
+                options.colours) +
+         styled(ended_well(summary) ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
 }
 
 void add_cpu(const Summary& summary, LabelledLines& lines) {
@@ -245,14 +254,7 @@ void add_notes(const Summary& summary, LabelledLines& lines) {
   if (!summary.damage.empty()) lines.add_prose("Missing", summary.damage, Style::kWarning);
 }
 
-}  // namespace
-
-Status write_summary_report(const Recording& recording, const ReportOptions& given) {
-  TRY_ASSIGN(const Summary summary, summarize(recording));
-  ReportOptions options = given;
-  if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
-  std::string text = headline(summary, options);
-  LabelledLines lines(options.columns, options.colours, text);
+void add_all(const Summary& summary, LabelledLines& lines) {
   if (!imported(summary)) {
     add_cpu(summary, lines);
     add_memory(summary, lines);
@@ -263,6 +265,24 @@ Status write_summary_report(const Recording& recording, const ReportOptions& giv
   add_programs(summary, lines);
   add_recorder(summary, lines);
   add_notes(summary, lines);
+}
+
+}  // namespace
+
+SummaryLines summary_lines(const Summary& summary) {
+  SummaryLines found{run_facts(summary), ended_well(summary), {}};
+  LabelledLines lines(found.lines);
+  add_all(summary, lines);
+  return found;
+}
+
+Status write_summary_report(const Recording& recording, const ReportOptions& given) {
+  TRY_ASSIGN(const Summary summary, summarize(recording));
+  ReportOptions options = given;
+  if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
+  std::string text = headline(summary, options);
+  LabelledLines lines(options.columns, options.colours, text);
+  add_all(summary, lines);
   return print_to(options.out, text);
 }
 

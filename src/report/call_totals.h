@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls and events of a whole run, added up per function and per file, from counters and from
+// traced calls alike. Made once by a report: any thread may read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/recording.h"
+
+namespace fathom {
+
+struct CallTotal {
+  std::string layer;
+  std::string name;  // of a function, an event or a file
+  int64_t count = 0;
+  Maybe time_ns, bytes, errors;  // absent: none says
+};
+
+struct CallTotals {
+  std::vector<CallTotal> functions;  // what has a time, bytes or a file: by time, largest first
+  std::vector<CallTotal> files;      // by bytes
+  std::vector<CallTotal> events;     // what was only counted: by layer and name
+};
+
+Result<CallTotals> load_call_totals(const Recording& recording);
+
+}  // namespace fathom

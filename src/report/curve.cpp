@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+
+namespace fathom {
+
+void CurveBuilder::add(int64_t time_ns, double value) {
+  if (!std::isfinite(value)) return;
+  time_ns = std::clamp<int64_t>(time_ns, 0, length_ns_);
+  if (buckets_.empty() && single_.size() < kMostCurvePoints) {
+    single_.push_back({time_ns, value, value, value});
+    return;
+  }
+  if (buckets_.empty()) {
+    buckets_.resize(kMostCurvePoints);
+    for (const CurvePoint& point : single_) add_to_bucket(point.time_ns, point.value);
+    single_.clear();
+  }
+  add_to_bucket(time_ns, value);
+}
+
+void CurveBuilder::add_to_bucket(int64_t time_ns, double value) {
+  const double place =
+      static_cast<double>(time_ns) / static_cast<double>(length_ns_) * kMostCurvePoints;
+  Bucket& bucket = buckets_[std::min(static_cast<size_t>(place), kMostCurvePoints - 1)];
+  bucket.least = bucket.count == 0 ? value : std::min(bucket.least, value);
+  bucket.most = bucket.count == 0 ? value : std::max(bucket.most, value);
+  bucket.sum += value;
+  ++bucket.count;
+}
+
+std::vector<CurvePoint> CurveBuilder::points() const {
+  std::vector<CurvePoint> points = single_;
+  const double width = static_cast<double>(length_ns_) / kMostCurvePoints;
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    const Bucket& bucket = buckets_[i];
+    if (bucket.count == 0) continue;
+    points.push_back({static_cast<int64_t>((static_cast<double>(i) + 0.5) * width), bucket.least,
+                      bucket.sum / static_cast<double>(bucket.count), bucket.most});
+  }
+  std::stable_sort(points.begin(), points.end(),
+                   [](const CurvePoint& a, const CurvePoint& b) { return a.time_ns < b.time_ns; });
+  return points;
+}
+
+void RateBuilder::add(int64_t time_ns, double total) {
+  const Look look{time_ns, total};
+  if (looks_ == 0) {
+    from_ = to_ = look;
+    looks_ = 1;
+  } else if (time_ns - to_.time_ns < shortest_ns_ && looks_ == 2) {
+    if (time_ns >= to_.time_ns) to_ = look;
+  } else if (time_ns > to_.time_ns) {
+    if (looks_ == 2) add_rate(curve_);
+    from_ = to_;
+    to_ = look;
+    looks_ = 2;
+  }
+}
+
+// The first holds from the first look on.
+void RateBuilder::add_rate(CurveBuilder& curve) const {
+  const auto step_ns = static_cast<double>(to_.time_ns - from_.time_ns);
+  const double rate = std::max(0.0, to_.total - from_.total) * kNsPerSecond / step_ns;
+  if (curve.empty()) curve.add(from_.time_ns, rate);
+  curve.add(to_.time_ns, rate);
+}
+
+std::vector<CurvePoint> RateBuilder::points() const {
+  CurveBuilder whole = curve_;
+  if (looks_ == 2) add_rate(whole);
+  return whole.points();
+}
+
+}  // namespace fathom

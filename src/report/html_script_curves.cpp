@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Panels of curves below each other, and the time axis that they share.
+#include "report/html_parts.h"
+
+namespace fathom {
+
+const std::string_view kHtmlScriptCurves = R"js(
+const HEIGHT = 80, TOP = 5, AXIS = 26;
+const room = () => Math.max(60, view.width - LEFT - RIGHT);
+const across = time => (time - view.from) / (view.to - view.from) * room();
+
+// What every panel has: a line of words, and a drawing whose plot is cut at its edges.
+function startPanel(title, unit) {
+  const box = block(plots, 'div', 'panel'), head = block(box, 'header');
+  const name = block(head, 'b', '', title);
+  if (unit) block(name, 'span', 'unit', ', ' + unit);
+  const keys = block(head, 'span', 'keys');
+  return {box, keys, svg: make(box, 'svg', {'aria-hidden': 'true'})};
+}
+
+function clear(svg, height) {
+  svg.replaceChildren();
+  svg.setAttribute('width', view.width);
+  svg.setAttribute('height', height);
+  const plot = make(svg, 'svg', {x: LEFT, y: 0, width: room(), height});
+  const step = timeStep(room());
+  for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step)
+    make(plot, 'line', {class: 'grid', x1: across(time), x2: across(time), y1: 0, y2: height});
+  for (const [time] of data.marks)
+    if (time >= view.from && time <= view.to)
+      make(plot, 'line', {class: 'mark', x1: across(time), x2: across(time), y1: 0, y2: height});
+  return plot;
+}
+
+// The first and the one behind the last point to draw: those in view, and a neighbour each.
+function inView(times) {
+  let first = times.findIndex(time => time >= view.from);
+  if (first < 0) first = times.length;
+  let end = first;
+  while (end < times.length && times[end] <= view.to) ++end;
+  return [Math.max(0, first - 1), Math.min(times.length, end + 1)];
+}
+
+function drawCurve(plot, curve, number, up, filled) {
+  const [first, end] = inView(curve.t);
+  if (end <= first) return;
+  const points = values => {
+    const list = [];
+    for (let i = first; i < end; ++i) list.push(across(curve.t[i]).toFixed(1) + ' ' + up(values[i]).toFixed(1));
+    return list;
+  };
+  const line = points(curve.v);
+  if (curve.hi !== curve.v)
+    make(plot, 'path', {class: 'band f' + number, d: 'M' + points(curve.hi).concat(points(curve.lo).reverse()).join('L') + 'Z'});
+  else if (filled)
+    make(plot, 'path', {class: 'area f' + number, d: 'M' + across(curve.t[first]).toFixed(1) + ' ' + up(0) + 'L' + line.join('L') +
+                        'L' + across(curve.t[end - 1]).toFixed(1) + ' ' + up(0) + 'Z'});
+  if (line.length > 1) make(plot, 'path', {class: 'curve k' + number, d: 'M' + line.join('L')});
+  else make(plot, 'circle', {class: 'f' + number, r: 2.5, cx: across(curve.t[first]), cy: up(curve.v[first])});
+}
+
+function drawScale(shown, plot, scale, up, unit) {
+  for (let value = scale.from; value <= scale.to + scale.step / 2; value += scale.step) {
+    const y = Math.round(up(value)) + .5;
+    make(plot, 'line', {class: value === scale.from ? 'base' : 'grid', x1: 0, x2: room(), y1: y, y2: y});
+    make(shown.svg, 'text', {x: LEFT - 7, y: y + 3.5, 'text-anchor': 'end'}, figure(value, unit));
+  }
+}
+
+function drawPanel(shown) {
+  const {panel} = shown, scale = valueScale(panel), plot = clear(shown.svg, HEIGHT);
+  const up = value => HEIGHT - 6 - (value - scale.from) / (scale.to - scale.from) * (HEIGHT - 6 - TOP - 3);
+  drawScale(shown, plot, scale, up, panel.app && !/^(bytes|bytes\/s|%|ns)$/.test(panel.unit) ? '' : panel.unit);
+  if (panel.limit !== undefined && panel.limit <= scale.to && panel.limit >= scale.from) {
+    const y = Math.round(up(panel.limit)) + .5;
+    make(plot, 'line', {class: 'limit', x1: 0, x2: room(), y1: y, y2: y});
+    make(plot, 'text', {x: room() - 3, y: y + 11, 'text-anchor': 'end'}, panel.limitLabel);
+  }
+  panel.curves.forEach((curve, number) =>
+    drawCurve(plot, curve, number, up, number === 0 && scale.from <= 0));
+  shown.up = up;
+  shown.dots = panel.curves.map((_, number) => make(plot, 'circle', {class: 'dot f' + number, r: 3.5, visibility: 'hidden'}));
+  panel.curves.forEach((curve, number) => { shown.peaks[number] = peakOf(curve); });
+}
+
+function peakOf(curve) {
+  let peak = null;
+  for (let i = 0; i < curve.t.length; ++i)
+    if (curve.t[i] >= view.from && curve.t[i] <= view.to && (peak === null || curve.hi[i] > peak)) peak = curve.hi[i];
+  return peak;
+}
+
+function addPanel(panel) {
+  const unit = panel.unit === 'count' || panel.unit === '' ? '' : panel.unit;
+  const shown = {...startPanel(panel.title, unit), panel, peaks: [], outputs: []};
+  panel.curves.forEach((curve, number) => {
+    const key = block(shown.keys, 'span');
+    const sample = make(key, 'svg', {'aria-hidden': 'true'});
+    make(sample, 'line', {class: 'curve k' + number, x1: 0, x2: 22, y1: 6, y2: 6});
+    if (panel.curves.length > 1 || !panel.app) key.append(curve.label + ' ');
+    shown.outputs.push(block(key, 'output'));
+  });
+  return shown;
+}
+
+// The axis at the bottom, and on it the moment that is pointed at.
+function drawAxis(axis, cursor) {
+  const step = timeStep(room()), svg = axis.svg;
+  svg.replaceChildren();
+  svg.setAttribute('width', view.width);
+  svg.setAttribute('height', AXIS);
+  for (let time = Math.ceil(view.from / step) * step; time <= view.to * (1 + 1e-12); time += step) {
+    const x = LEFT + across(time);
+    make(svg, 'line', {class: 'base', x1: x, x2: x, y1: 0, y2: 5});
+    const end = x > view.width - 26;
+    make(svg, 'text', {x: end ? view.width - 2 : x, y: 18, 'text-anchor': end ? 'end' : 'middle'}, clock(time, step));
+  }
+  if (cursor === null) return;
+  const text = clock(cursor, Math.max(step / 100, 1)), wide = text.length * 6.4 + 12;
+  const x = Math.min(Math.max(LEFT + across(cursor), wide / 2), view.width - wide / 2);
+  make(svg, 'rect', {class: 'now', x: x - wide / 2, y: 4, width: wide, height: 19, rx: 4});
+  make(svg, 'text', {class: 'nowtext', x, y: 18, 'text-anchor': 'middle'}, text);
+}
+)js";
+
+}  // namespace fathom

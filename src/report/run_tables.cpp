@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_tables.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "report/call_totals.h"
+#include "report/profile.h"
+#include "report/profile_text.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostRows = 25;
+constexpr auto kNumber = ColumnKind::kNumber;
+constexpr auto kName = ColumnKind::kName;
+
+std::string count_cell(const Maybe& count) { return count ? format_count(*count) : ""; }
+std::string bytes_cell(const Maybe& bytes) { return bytes ? format_bytes(*bytes) : ""; }
+std::string time_cell(const Maybe& ns) { return ns ? format_duration_ns(*ns) : ""; }
+std::string percent_cell(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string shown_note(size_t shown, size_t all, std::string_view by) {
+  if (shown == all) return fmt::format("By {}.", by);
+  return fmt::format("The first {} of {}, by {}.", format_count(shown), format_count(all), by);
+}
+
+ReportTable programs_table(const Summary& summary) {
+  ReportTable table{"programs", "Programs", "", {}, {}};
+  table.columns = {{"Program", kName},
+                   {"Processes", kNumber},
+                   {"CPU", kNumber},
+                   {"Share", kNumber},
+                   {"Peak of one", kNumber}};
+  const size_t shown = std::min(kMostRows, summary.programs.size());
+  for (const ProgramShare& program : std::span(summary.programs).first(shown)) {
+    table.rows.push_back({program.name, format_count(program.processes), time_cell(program.cpu_ns),
+                          program.cpu_ns ? percent_cell(program.cpu_share) : "",
+                          bytes_cell(program.peak_rss_bytes)});
+  }
+  table.note = shown_note(shown, summary.programs.size(), "CPU time");
+  return table;
+}
+
+std::string ending_cell(const Process& process) {
+  if (process.exit_signal) return fmt::format("signal {}", *process.exit_signal);
+  if (process.exit_status) return fmt::format("{}", *process.exit_status);
+  return process.end_ns ? "" : "runs";
+}
+
+ReportTable processes_table(const Summary& summary) {
+  const auto& processes = summary.tables->rows.of<Process>();
+  std::vector<size_t> order(processes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return processes[a].cpu_ns > processes[b].cpu_ns; });
+  const size_t shown = std::min(kMostRows, order.size());
+  ReportTable table{"processes", "Processes", shown_note(shown, order.size(), "CPU time"), {}, {}};
+  table.columns = {{"Process", kName},     {"Pid", kNumber},     {"CPU", kNumber},
+                   {"User", kNumber},      {"System", kNumber},  {"Waited for a core", kNumber},
+                   {"From", kNumber},      {"For", kNumber},     {"Peak memory", kNumber},
+                   {"Disk read", kNumber}, {"Written", kNumber}, {"Exit", kNumber},
+                   {"Command", kName}};
+  for (const size_t i : std::span(order).first(shown)) {
+    const Process& row = processes[i];
+    Maybe length_ns;
+    if (row.end_ns) length_ns = *row.end_ns - row.start_ns;
+    const int64_t from_ns = std::max<int64_t>(0, row.start_ns - summary.run().start_ns);
+    table.rows.push_back({std::string(summary.text(row.name)), std::to_string(row.pid),
+                          time_cell(row.cpu_ns), time_cell(row.user_ns), time_cell(row.system_ns),
+                          time_cell(row.wait_ns), format_duration_ns(from_ns), time_cell(length_ns),
+                          bytes_cell(row.peak_rss_bytes), bytes_cell(row.disk_read_bytes),
+                          bytes_cell(row.disk_written_bytes), ending_cell(row),
+                          std::string(summary.text(row.args))});
+  }
+  return table;
+}
+
+ReportTable functions_table(const StackSummary& stacks) {
+  ReportTable table{"functions", "Functions", "", {}, {}};
+  table.columns = {{"Self", kNumber},    {"95 % interval", kNumber}, {"With callees", kNumber},
+                   {"Samples", kNumber}, {"Function", kName},        {"Module", kName}};
+  for (const StackSummary::HotFunction& function : stacks.functions) {
+    table.rows.push_back(
+        {fmt::format("{:.2f} %", 100 * function.self_share),
+         fmt::format("± {:.2f}", 100 * share_half_width(function.self_share, stacks.samples)),
+         fmt::format("{:.2f} %", 100 * function.total_share), format_count(function.samples),
+         function.name, std::string(module_name(function.module))});
+  }
+  table.note = fmt::format("{} samples of {}", format_count(stacks.samples), stacks.event);
+  if (stacks.quality) table.note += "; stacks: " + quality_text(*stacks.quality);
+  table.note += ". By own time, the first ones.";
+  return table;
+}
+
+ReportTable calls_table(const std::vector<CallTotal>& totals, bool files) {
+  const size_t shown = std::min(kMostRows, totals.size());
+  ReportTable table{files ? "files" : "calls",
+                    files ? "Files" : "Calls",
+                    shown_note(shown, totals.size(), files ? "bytes" : "time"),
+                    {},
+                    {}};
+  table.columns = {{"Layer"},          {files ? "File" : "Function", kName},
+                   {"Calls", kNumber}, {"Bytes", kNumber},
+                   {"Time", kNumber},  {"Per call", kNumber},
+                   {"Errors", kNumber}};
+  for (const CallTotal& total : std::span(totals).first(shown)) {
+    Maybe mean_ns;
+    if (total.time_ns && total.count > 0) mean_ns = *total.time_ns / total.count;
+    table.rows.push_back({total.layer, total.name, format_count(total.count),
+                          bytes_cell(total.bytes), time_cell(total.time_ns), time_cell(mean_ns),
+                          count_cell(total.errors)});
+  }
+  return table;
+}
+
+ReportTable events_table(const std::vector<CallTotal>& totals) {
+  const size_t shown = std::min<size_t>(4 * kMostRows, totals.size());
+  ReportTable table{"counters", "Counters", shown_note(shown, totals.size(), "name"), {}, {}};
+  table.columns = {{"Layer"}, {"Event", kName}, {"Count", kNumber}};
+  for (const CallTotal& total : std::span(totals).first(shown))
+    table.rows.push_back({total.layer, total.name, format_count(total.count)});
+  return table;
+}
+
+ReportTable probes_table(const Summary& summary) {
+  ReportTable table{"probes", "What was lost, and what recording cost", "", {}, {}};
+  table.columns = {{"Probe"},           {"How", kName},
+                   {"Seen", kNumber},   {"Dropped", kNumber},
+                   {"CPU", kNumber},    {"Kernel memory", kNumber},
+                   {"Settings", kName}, {"Missing, and why", kName}};
+  for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
+    const auto text = [&](StringId id) { return std::string(summary.text(id)); };
+    table.rows.push_back({text(probe.probe), text(probe.rung), format_count(probe.seen),
+                          format_count(probe.dropped), time_cell(probe.cpu_ns),
+                          bytes_cell(probe.memory_bytes), text(probe.settings), text(probe.why)});
+  }
+  table.note = summary.damage.empty() ? "The recording is whole." : summary.damage;
+  return table;
+}
+
+}  // namespace
+
+Result<std::vector<ReportTable>> run_tables(const Recording& recording, const Summary& summary) {
+  std::vector<ReportTable> tables;
+  const auto add = [&](ReportTable table) {
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  };
+  if (summary.programs.size() > 1) add(programs_table(summary));
+  add(processes_table(summary));
+  if (summary.stacks) add(functions_table(*summary.stacks));
+  TRY_ASSIGN(const CallTotals totals, load_call_totals(recording));
+  add(calls_table(totals.functions, false));
+  add(calls_table(totals.files, true));
+  add(events_table(totals.events));
+  add(probes_table(summary));
+  return tables;
+}
+
+std::vector<std::pair<std::string, std::string>> run_origin(const Summary& summary) {
+  const Run& run = summary.run();
+  std::vector<std::pair<std::string, std::string>> origin;
+  const auto add = [&](const char* label, std::string text) {
+    if (!text.empty()) origin.emplace_back(label, std::move(text));
+  };
+  if (run.real_offset_ns != 0) {
+    const time_t when = (run.start_ns + run.real_offset_ns) / kNsPerSecond;
+    tm utc{};
+    char text[40] = "";
+    if (gmtime_r(&when, &utc) != nullptr)
+      strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+    add("Started", text);
+  }
+  add("Host", std::string(summary.text(run.host)));
+  add("CPU", std::string(summary.text(run.cpu_model)) +
+                 (run.cores ? fmt::format(", {} cores", *run.cores) : ""));
+  add("Memory of the host", bytes_cell(run.memory_bytes));
+  add("Kernel", std::string(summary.text(run.kernel)));
+  add("Virtual", std::string(summary.text(run.virtualization)));
+  add("Folder", std::string(summary.text(run.cwd)));
+  add("Limits", std::string(summary.text(run.limits)));
+  add("Looked every", time_cell(run.interval_ns));
+  add("Recorded by", "fathom " + std::string(summary.text(run.version)));
+  return origin;
+}
+
+}  // namespace fathom

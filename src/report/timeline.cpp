@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "base/text.h"
+#include "report/panel_specs.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostApplicationPanels = 40;
+constexpr size_t kMostMarks = 500;
+
+bool of_resources(std::string_view scope) {
+  return scope == "tree" || scope == "cgroup" || scope == "host";
+}
+
+// Follows one figure, whatever it is made of.
+class Follower {
+ public:
+  Follower(bool adds_up, int parts, double factor, int64_t length_ns, int64_t shortest_ns)
+      : adds_up_(adds_up),
+        parts_(parts),
+        factor_(factor),
+        level_(length_ns),
+        rate_(length_ns, shortest_ns) {}
+
+  void add(int64_t time_ns, double value) {
+    if (time_ns != time_ns_ || have_ == parts_) {
+      time_ns_ = time_ns;
+      sum_ = 0;
+      have_ = 0;
+    }
+    sum_ += value * factor_;
+    if (++have_ < parts_) return;
+    if (adds_up_) {
+      rate_.add(time_ns, sum_);
+    } else {
+      level_.add(time_ns, sum_);
+    }
+  }
+
+  [[nodiscard]] std::vector<CurvePoint> points() const {
+    return adds_up_ ? rate_.points() : level_.points();
+  }
+
+ private:
+  bool adds_up_;
+  int parts_, have_ = 0;
+  double factor_, sum_ = 0;
+  int64_t time_ns_ = INT64_MIN;
+  CurveBuilder level_;
+  RateBuilder rate_;
+};
+
+class TimelineBuilder {
+ public:
+  explicit TimelineBuilder(const Summary& summary)
+      : length_ns_(summary.duration_ns),
+        start_ns_(summary.run().start_ns),
+        shortest_ns_(summary.run().interval_ns.value_or(0) / 4) {
+    for (const PanelSpec& panel : panel_specs()) {
+      for (const CurveSpec& spec : panel.curves) {
+        if (spec.label == nullptr) continue;
+        const bool adds_up = std::string_view(spec.name).ends_with("_total");
+        Follower& follower = followers_.emplace_back(adds_up, spec.added == nullptr ? 1 : 2,
+                                                     panel.factor, length_ns_, shortest_ns_);
+        by_gauge_[key(spec.scope, spec.name)].push_back(&follower);
+        if (spec.added != nullptr) by_gauge_[key(spec.scope, spec.added)].push_back(&follower);
+      }
+    }
+  }
+
+  void add(const Batch& batch) {
+    std::map<std::pair<StringId, StringId>, const std::vector<Follower*>*> known;
+    for (const Gauge& gauge : batch.rows.of<Gauge>()) {
+      const auto*& followers = known[{gauge.scope, gauge.name}];
+      if (followers == nullptr) followers = &find(batch.dictionary, gauge);
+      for (Follower* follower : *followers) follower->add(gauge.time_ns - start_ns_, gauge.value);
+    }
+  }
+
+  void finish(const Summary& summary, Timeline& timeline) const {
+    add_resources(summary, timeline);
+    for (const Application& told : applications_) {
+      timeline.panels.push_back({.title = told.title,
+                                 .unit = told.unit,
+                                 .curves = {{told.title, told.follower->points()}},
+                                 .from_application = true});
+    }
+    if (not_shown_ > 0)
+      timeline.notes.push_back(
+          fmt::format("{} more figures are in the table gauges.", format_count(not_shown_)));
+  }
+
+ private:
+  struct Application {
+    std::string title, unit;
+    const Follower* follower;
+  };
+
+  static std::string key(std::string_view scope, std::string_view name) {
+    return std::string(scope) + '\0' + std::string(name);
+  }
+
+  void add_resources(const Summary& summary, Timeline& timeline) const {
+    auto follower = followers_.begin();
+    bool before = true;
+    std::string idle;
+    for (const PanelSpec& spec : panel_specs()) {
+      Panel panel{.title = spec.title, .unit = spec.unit};
+      for (const CurveSpec& curve : spec.curves) {
+        if (curve.label == nullptr) continue;
+        Curve made{curve.label, (follower++)->points()};
+        if (!made.points.empty()) panel.curves.push_back(std::move(made));
+      }
+      const bool wanted = !panel.curves.empty() && !(spec.instead && before);
+      before = !panel.curves.empty();
+      if (!wanted) continue;
+      if (nothing_but_zero(panel)) {
+        idle += (idle.empty() ? "" : ", ") + panel.title;
+        continue;
+      }
+      if (panel.unit == "cores" && summary.run().cores) {
+        panel.limit = static_cast<double>(*summary.run().cores);
+        panel.limit_label = fmt::format("{} cores", *summary.run().cores);
+      }
+      timeline.panels.push_back(std::move(panel));
+    }
+    if (!idle.empty()) timeline.notes.push_back("Measured, and 0 all the time: " + idle + ".");
+  }
+
+  static bool nothing_but_zero(const Panel& panel) {
+    return std::all_of(panel.curves.begin(), panel.curves.end(), [](const Curve& curve) {
+      return std::all_of(curve.points.begin(), curve.points.end(),
+                         [](const CurvePoint& point) { return point.most == 0; });
+    });
+  }
+
+  const std::vector<Follower*>& find(const Dictionary& names, const Gauge& gauge) {
+    const std::string_view scope = names.text(gauge.scope), name = names.text(gauge.name);
+    const auto [entry, added] = by_gauge_.try_emplace(key(scope, name));
+    if (!added || of_resources(scope)) return entry->second;
+    if (applications_.size() == kMostApplicationPanels) {
+      ++not_shown_;
+      return entry->second;
+    }
+    const bool adds_up = name.ends_with("_total");
+    std::string unit(names.text(gauge.unit));
+    if (adds_up) unit += "/s";
+    const Follower& follower = followers_.emplace_back(adds_up, 1, 1, length_ns_, shortest_ns_);
+    entry->second.push_back(&followers_.back());
+    const std::string title =
+        scope == "app" ? std::string(name) : fmt::format("{} {}", scope, name);
+    applications_.push_back({title, unit, &follower});
+    return entry->second;
+  }
+
+  int64_t length_ns_, start_ns_, shortest_ns_;
+  std::deque<Follower> followers_;
+  std::map<std::string, std::vector<Follower*>> by_gauge_;
+  std::vector<Application> applications_;
+  size_t not_shown_ = 0;
+};
+
+void add_marks(const Batch& batch, int64_t start_ns, Timeline& timeline, size_t& left_out) {
+  for (const Mark& mark : batch.rows.of<Mark>()) {
+    if (timeline.marks.size() == kMostMarks) {
+      ++left_out;
+      continue;
+    }
+    timeline.marks.push_back({std::clamp<int64_t>(mark.time_ns - start_ns, 0, timeline.length_ns),
+                              std::string(batch.dictionary.text(mark.text))});
+  }
+}
+
+}  // namespace
+
+Result<Timeline> load_timeline(const Recording& recording, const Summary& summary) {
+  Timeline timeline;
+  timeline.length_ns = summary.duration_ns;
+  TimelineBuilder builder(summary);
+  size_t marks_left_out = 0;
+  TRY(recording.read(tables_of<Gauge, Mark>(), [&](const Batch& batch) -> Status {
+    builder.add(batch);
+    add_marks(batch, summary.run().start_ns, timeline, marks_left_out);
+    return {};
+  }));
+  builder.finish(summary, timeline);
+  std::stable_sort(
+      timeline.marks.begin(), timeline.marks.end(),
+      [](const TimelineMark& a, const TimelineMark& b) { return a.time_ns < b.time_ns; });
+  if (marks_left_out > 0)
+    timeline.notes.push_back(
+        fmt::format("{} more marks are in the table marks.", format_count(marks_left_out)));
+  timeline.lanes = lay_out_processes(summary);
+  return timeline;
+}
+
+}  // namespace fathom

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/timeline_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace fathom {
+
+std::string figure_text(double value, std::string_view unit) {
+  if (unit == "bytes") return format_bytes(value);
+  if (unit == "bytes/s") return format_bytes(value) + "/s";
+  if (unit == "%") return fmt::format("{:.1f} %", value);
+  if (unit == "cores") return fmt::format("{:.2f} cores", value);
+  const std::string number = std::abs(value) >= 1e4 && std::abs(value) < 1e15
+                                 ? format_count(static_cast<int64_t>(std::llround(value)))
+                                 : fmt::format("{:.4g}", value);
+  return unit.empty() || unit == "count" ? number : number + " " + std::string(unit);
+}
+
+ReportTable curves_table(const Timeline& timeline) {
+  ReportTable table{"curves", "Over time", "", {}, {}};
+  table.columns = {{"Figure", ColumnKind::kName},
+                   {"Mean", ColumnKind::kNumber},
+                   {"Peak", ColumnKind::kNumber},
+                   {"Peak at", ColumnKind::kNumber}};
+  for (const Panel& panel : timeline.panels) {
+    for (const Curve& curve : panel.curves) {
+      if (curve.points.empty()) continue;
+      double sum = 0;
+      for (const CurvePoint& point : curve.points) sum += point.value;
+      const auto peak = std::max_element(
+          curve.points.begin(), curve.points.end(),
+          [](const CurvePoint& a, const CurvePoint& b) { return a.most < b.most; });
+      table.rows.push_back({panel.from_application ? panel.title : panel.title + ": " + curve.label,
+                            figure_text(sum / static_cast<double>(curve.points.size()), panel.unit),
+                            figure_text(peak->most, panel.unit),
+                            format_duration_ns(peak->time_ns)});
+    }
+  }
+  for (const std::string& note : timeline.notes)
+    table.note += (table.note.empty() ? "" : " ") + note;
+  return table;
+}
+
+ReportTable marks_table(const Timeline& timeline) {
+  constexpr size_t kMostRows = 50;
+  ReportTable table{"marks", "Steps and marks", "", {}, {}};
+  table.columns = {{"At", ColumnKind::kNumber}, {"What", ColumnKind::kName}};
+  for (const TimelineMark& mark : timeline.marks) {
+    if (table.rows.size() == kMostRows) {
+      table.note = fmt::format("The first {} of {}.", kMostRows, timeline.marks.size());
+      break;
+    }
+    table.rows.push_back({format_duration_ns(mark.time_ns), mark.text});
+  }
+  return table;
+}
+
+}  // namespace fathom
