@@ -74,7 +74,6 @@ function drawPanel(shown) {
   if (panel.limit !== undefined && panel.limit <= scale.to && panel.limit >= scale.from) {
     const y = Math.round(up(panel.limit)) + .5;
     make(plot, 'line', {class: 'limit', x1: 0, x2: room(), y1: y, y2: y});
-    make(plot, 'text', {x: room() - 3, y: y + 11, 'text-anchor': 'end'}, panel.limitLabel);
   }
   panel.curves.forEach((curve, number) =>
     drawCurve(plot, curve, number, up, number === 0 && scale.from <= 0));
@@ -100,6 +99,11 @@ function addPanel(panel) {
     if (panel.curves.length > 1 || !panel.app) key.append(curve.label + ' ');
     shown.outputs.push(block(key, 'output'));
   });
+  if (panel.limit !== undefined) {
+    const key = block(shown.keys, 'span');
+    make(make(key, 'svg', {'aria-hidden': 'true'}), 'line', {class: 'limit', x1: 0, x2: 22, y1: 6, y2: 6});
+    key.append(panel.limitLabel);
+  }
   return shown;
 }
 

@@ -17,16 +17,17 @@ function fitted(text, pixels) {
 // Words only where there is room beside the next one, in two rows.
 function drawMarks(shown) {
   const plot = clear(shown.svg, MARKS), free = [0, 0];
-  data.marks.forEach(([time, text], number) => {
+  data.marks.forEach(([time, text]) => {
     if (time < view.from || time > view.to) return;
-    const x = across(time), wide = Math.min(text.length, 40) * LETTER + 12;
+    const x = across(time);
     make(plot, 'path', {class: 'flag', d: `M${x} ${MARKS - 7}l-4 7h8z`});
-    const leftward = x + wide > room() && x - wide > 0, start = leftward ? x - wide : x;
+    const leftward = x + text.length * LETTER + 12 > room() && x > room() / 2;
+    const words = fitted(text, Math.min(40 * LETTER, (leftward ? x : room() - x) - 12));
+    const wide = words.length * LETTER + 12, start = leftward ? x - wide : x;
     const row = free.findIndex(end => end <= start);
-    if (row < 0) return;
+    if (row < 0 || !words) return;
     free[row] = leftward ? x + 6 : x + wide;
-    make(plot, 'text', {class: 'marktext', x: leftward ? x - 5 : x + 5, y: 11 + row * 14, 'text-anchor': leftward ? 'end' : 'start'},
-         fitted(text, 40 * LETTER));
+    make(plot, 'text', {class: 'marktext', x: leftward ? x - 5 : x + 5, y: 11 + row * 14, 'text-anchor': leftward ? 'end' : 'start'}, words);
   });
 }
 

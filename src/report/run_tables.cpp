@@ -13,6 +13,7 @@
 #include "report/call_totals.h"
 #include "report/profile.h"
 #include "report/profile_text.h"
+#include "report/timeline_text.h"
 
 namespace fathom {
 namespace {
@@ -74,7 +75,7 @@ ReportTable processes_table(const Summary& summary) {
     const int64_t from_ns = std::max<int64_t>(0, row.start_ns - summary.run().start_ns);
     table.rows.push_back({std::string(summary.text(row.name)), std::to_string(row.pid),
                           time_cell(row.cpu_ns), time_cell(row.user_ns), time_cell(row.system_ns),
-                          time_cell(row.wait_ns), format_duration_ns(from_ns), time_cell(length_ns),
+                          time_cell(row.wait_ns), moment_text(from_ns), time_cell(length_ns),
                           bytes_cell(row.peak_rss_bytes), bytes_cell(row.disk_read_bytes),
                           bytes_cell(row.disk_written_bytes), ending_cell(row),
                           std::string(summary.text(row.args))});
@@ -178,8 +179,8 @@ std::vector<std::pair<std::string, std::string>> run_origin(const Summary& summa
     add("Started", text);
   }
   add("Host", std::string(summary.text(run.host)));
-  add("CPU", std::string(summary.text(run.cpu_model)) +
-                 (run.cores ? fmt::format(", {} cores", *run.cores) : ""));
+  add("CPU", std::string(summary.text(run.cpu_model)));
+  add("Cores", count_cell(run.cores));
   add("Memory of the host", bytes_cell(run.memory_bytes));
   add("Kernel", std::string(summary.text(run.kernel)));
   add("Virtual", std::string(summary.text(run.virtualization)));

@@ -2,7 +2,6 @@
 #include "report/summary_report.h"
 
 #include <fmt/format.h>
-#include <string.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "base/text_style.h"
 #include "report/labelled_lines.h"
 #include "report/profile_text.h"
+#include "report/run_facts.h"
 #include "report/summary.h"
 
 namespace fathom {
@@ -33,59 +33,6 @@ std::string sampled_percent(double share, int64_t samples) {
 
 double ratio(int64_t part_ns, int64_t whole_ns) {
   return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
-std::string plural(int64_t count, std::string_view one, std::string_view many) {
-  return format_count(count) + " " + std::string(count == 1 ? one : many);
-}
-
-// Made from another tool's file: nothing ran here.
-bool imported(const Summary& summary) {
-  return summary.text(summary.run().launcher).starts_with("import");
-}
-
-// It ran before and goes on: its exit status is known only if it ended meanwhile.
-bool attached(const Summary& summary) {
-  return summary.text(summary.run().launcher).starts_with("attach");
-}
-
-std::string ending(const Summary& summary) {
-  const Run& run = summary.run();
-  const std::string_view reason = summary.text(run.end_reason);
-  if (!run.end_ns) return "end not recorded";
-  std::string text = imported(summary) ? "imported" : "";
-  if (run.exit_status) text = fmt::format("exit {}", *run.exit_status);
-  if (run.exit_signal) {
-    const char* name = sigabbrev_np(static_cast<int>(*run.exit_signal));
-    text = name != nullptr ? fmt::format("killed by SIG{}", name)
-                           : fmt::format("killed by signal {}", *run.exit_signal);
-  }
-  if (reason == "duration") text = "ended after its --duration";
-  if (reason == "timeout") text = "timed out, " + text;
-  if (reason == "interrupted") text = "interrupted, " + text;
-  if (attached(summary) && !run.exit_status && !run.exit_signal)
-    text = reason == "ended"     ? "it ended"
-           : reason == "timeout" ? "it runs past --timeout"
-                                 : "it goes on";
-  return text;
-}
-
-bool ended_well(const Summary& summary) {
-  const Run& run = summary.run();
-  const bool unharmed = attached(summary) && !run.exit_signal && !run.exit_status;
-  return imported(summary) || unharmed || run.exit_status.value_or(1) == 0 ||
-         summary.text(run.end_reason) == "duration";
-}
-
-std::vector<std::string> run_facts(const Summary& summary) {
-  const Run& run = summary.run();
-  std::vector<std::string> facts = {ending(summary), format_duration_ns(summary.duration_ns)};
-  const auto processes =
-      run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
-  if (processes > 0) facts.push_back(plural(processes, "process", "processes"));
-  if (run.threads.value_or(0) > processes)
-    facts.back() += ", " + plural(*run.threads, "thread", "threads");
-  return facts;
 }
 
 std::string headline(const Summary& summary, const ReportOptions& options) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMostApplicationPanels = 40;
 constexpr size_t kMostMarks = 500;
+constexpr std::string_view kAddsUp = "_total";  // the end of such a name
 
 bool of_resources(std::string_view scope) {
   return scope == "tree" || scope == "cgroup" || scope == "host";
@@ -67,7 +68,7 @@ class TimelineBuilder {
     for (const PanelSpec& panel : panel_specs()) {
       for (const CurveSpec& spec : panel.curves) {
         if (spec.label == nullptr) continue;
-        const bool adds_up = std::string_view(spec.name).ends_with("_total");
+        const bool adds_up = std::string_view(spec.name).ends_with(kAddsUp);
         Follower& follower = followers_.emplace_back(adds_up, spec.added == nullptr ? 1 : 2,
                                                      panel.factor, length_ns_, shortest_ns_);
         by_gauge_[key(spec.scope, spec.name)].push_back(&follower);
@@ -150,13 +151,14 @@ class TimelineBuilder {
       ++not_shown_;
       return entry->second;
     }
-    const bool adds_up = name.ends_with("_total");
+    const bool adds_up = name.ends_with(kAddsUp);
     std::string unit(names.text(gauge.unit));
     if (adds_up) unit += "/s";
     const Follower& follower = followers_.emplace_back(adds_up, 1, 1, length_ns_, shortest_ns_);
     entry->second.push_back(&followers_.back());
+    const std::string_view figure = adds_up ? name.substr(0, name.size() - kAddsUp.size()) : name;
     const std::string title =
-        scope == "app" ? std::string(name) : fmt::format("{} {}", scope, name);
+        scope == "app" ? std::string(figure) : fmt::format("{} {}", scope, figure);
     applications_.push_back({title, unit, &follower});
     return entry->second;
   }

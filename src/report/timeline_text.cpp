@@ -21,6 +21,10 @@ std::string figure_text(double value, std::string_view unit) {
   return unit.empty() || unit == "count" ? number : number + " " + std::string(unit);
 }
 
+std::string moment_text(int64_t time_ns) {
+  return time_ns == 0 ? "0 s" : format_duration_ns(time_ns);
+}
+
 ReportTable curves_table(const Timeline& timeline) {
   ReportTable table{"curves", "Over time", "", {}, {}};
   table.columns = {{"Figure", ColumnKind::kName},
@@ -37,8 +41,7 @@ ReportTable curves_table(const Timeline& timeline) {
           [](const CurvePoint& a, const CurvePoint& b) { return a.most < b.most; });
       table.rows.push_back({panel.from_application ? panel.title : panel.title + ": " + curve.label,
                             figure_text(sum / static_cast<double>(curve.points.size()), panel.unit),
-                            figure_text(peak->most, panel.unit),
-                            format_duration_ns(peak->time_ns)});
+                            figure_text(peak->most, panel.unit), moment_text(peak->time_ns)});
     }
   }
   for (const std::string& note : timeline.notes)
@@ -55,7 +58,7 @@ ReportTable marks_table(const Timeline& timeline) {
       table.note = fmt::format("The first {} of {}.", kMostRows, timeline.marks.size());
       break;
     }
-    table.rows.push_back({format_duration_ns(mark.time_ns), mark.text});
+    table.rows.push_back({moment_text(mark.time_ns), mark.text});
   }
   return table;
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a run began and ended, in the words that every format uses. Pure functions: any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/summary.h"
+
+namespace fathom {
+
+// Made from another tool's file: nothing ran here.
+bool imported(const Summary& summary);
+// Its exit status is 0, or it was meant to end as it did.
+bool ended_well(const Summary& summary);
+// "exit 0", "2.8 s", "5 processes".
+std::vector<std::string> run_facts(const Summary& summary);
+
+// "1 process", "5 processes".
+std::string plural(int64_t count, std::string_view one, std::string_view many);
+
+}  // namespace fathom

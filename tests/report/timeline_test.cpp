@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/made_run.h"
+#include "report/timeline_text.h"
+
+namespace fathom {
+namespace {
+
+TEST(Curve, KeepsEveryPointWhileTheyAreFew) {
+  CurveBuilder curve(1000);
+  curve.add(20, 2);
+  curve.add(10, 1);
+  curve.add(30, NAN);
+  const auto points = curve.points();
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].time_ns, 10);
+  EXPECT_EQ(points[1].value, 2);
+}
+
+TEST(Curve, OfAMillionPointsStaysSmallAndKeepsThePeak) {
+  CurveBuilder curve(1'000'000);
+  for (int64_t i = 0; i < 1'000'000; ++i) curve.add(i, i == 333'333 ? 99 : i == 777'777 ? -5 : 1);
+  const auto points = curve.points();
+  EXPECT_EQ(points.size(), kMostCurvePoints);
+  double least = 0, most = 0;
+  for (const CurvePoint& point : points) {
+    least = std::min(least, point.least);
+    most = std::max(most, point.most);
+    EXPECT_NEAR(point.value, 1, 0.2);
+  }
+  EXPECT_EQ(most, 99);
+  EXPECT_EQ(least, -5);
+}
+
+TEST(Rate, HoldsFromTheFirstLookAndTakesHastyLooksTogether) {
+  RateBuilder rate(10 * kMadeSecond, kMadeSecond / 4);
+  rate.add(0, 100);
+  rate.add(kMadeSecond, 150);
+  rate.add(2 * kMadeSecond, 250);
+  rate.add(2 * kMadeSecond + 1'000'000, 260);  // 10,000 a second would be noise
+  const auto points = rate.points();
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[0].time_ns, 0);
+  EXPECT_EQ(points[0].value, 50);
+  EXPECT_EQ(points[1].value, 50);
+  EXPECT_NEAR(points[2].value, 110 / 1.001, 1e-9);
+}
+
+Timeline timeline_of(MadeRun& made) {
+  const Recording recording = made.finish();
+  const Summary summary = summarize(recording).value();
+  return load_timeline(recording, summary).value();
+}
+
+TEST(Timeline, PutsResourcesAndTheApplicationOnOneAxis) {
+  MadeRun made;
+  made.everything();
+  const Timeline timeline = timeline_of(made);
+  std::vector<std::string> titles;
+  for (const Panel& panel : timeline.panels) titles.push_back(panel.title);
+  EXPECT_EQ(titles, (std::vector<std::string>{"CPU", "Memory", "Disk", "Tasks", "loss", "images",
+                                              "gpu 0 memory"}));
+  EXPECT_EQ(timeline.panels[0].limit, 2);
+  const Curve& used = timeline.panels[0].curves[0];
+  EXPECT_NEAR(used.points[10].value, 0.75, 1e-6);
+  EXPECT_NEAR(used.points[100].value, 1.75, 1e-6);
+  EXPECT_EQ(timeline.panels[5].unit, "images/s");
+  EXPECT_TRUE(timeline.panels[5].from_application);
+  EXPECT_EQ(timeline.marks.size(), 3U);
+  ASSERT_EQ(timeline.notes.size(), 1U);
+  EXPECT_EQ(timeline.notes[0], "Measured, and 0 all the time: Network of the host.");
+}
+
+TEST(Timeline, ManyFiguresAndMarksAreBoundedAndTold) {
+  MadeRun made;
+  made.facts();
+  for (int i = 0; i < 100; ++i) made.gauge(1, "app", fmt::format("figure {}", i), "", i);
+  for (int i = 0; i < 600; ++i) made.mark(i, "step");
+  const Timeline timeline = timeline_of(made);
+  EXPECT_EQ(timeline.panels.size(), 40U);
+  EXPECT_EQ(timeline.marks.size(), 500U);
+  EXPECT_EQ(timeline.notes, (std::vector<std::string>{"60 more figures are in the table gauges.",
+                                                      "100 more marks are in the table marks."}));
+}
+
+TEST(ProcessLanes, BarsOfALaneDoNotOverlapAndTheRestIsFolded) {
+  MadeRun made;
+  made.facts();
+  made.bar(1, "make", 0, 12 * kMadeSecond, 1);
+  for (int64_t i = 0; i < 2000; ++i)
+    made.bar(2 + i, "cc1", i * 5'000'000, i * 5'000'000 + 400'000'000, i);
+  const Timeline timeline = timeline_of(made);
+  const ProcessLanes& lanes = timeline.lanes;
+  EXPECT_LE(lanes.lanes, kMostLanes);
+  EXPECT_LE(lanes.bars.size(), kMostBars);
+  EXPECT_EQ(lanes.bars.size() + static_cast<size_t>(lanes.folded), 2001U);
+  EXPECT_EQ(lanes.folded_alive.size(), kFoldedBuckets);
+  EXPECT_EQ(lanes.bars.front().lane, 0U) << "the first process";
+  std::map<size_t, int64_t> end_ns;
+  for (const ProcessBar& bar : lanes.bars) {
+    EXPECT_GE(bar.start_ns, end_ns[bar.lane]);
+    end_ns[bar.lane] = bar.end_ns;
+  }
+}
+
+TEST(TimelineText, FiguresCarryTheirUnits) {
+  EXPECT_EQ(figure_text(1.5, "cores"), "1.50 cores");
+  EXPECT_EQ(figure_text(12.34e6, "bytes/s"), "12 MB/s");
+  EXPECT_EQ(figure_text(12.34, "%"), "12.3 %");
+  EXPECT_EQ(figure_text(1234567, "images/s"), "1,234,567 images/s");
+  EXPECT_EQ(figure_text(0.00012345, ""), "0.0001234");
+}
+
+}  // namespace
+}  // namespace fathom
