@@ -12,7 +12,7 @@ const across = time => (time - view.from) / (view.to - view.from) * room();
 // What every panel has: a line of words, and a drawing whose plot is cut at its edges.
 function startPanel(title, unit) {
   const box = block(plots, 'div', 'panel'), head = block(box, 'header');
-  const name = block(head, 'b', '', title);
+  const name = block(head, 'h3', '', title);
   if (unit) block(name, 'span', 'unit', ', ' + unit);
   const keys = block(head, 'span', 'keys');
   return {box, keys, svg: make(box, 'svg', {'aria-hidden': 'true'})};

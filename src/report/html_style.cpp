@@ -47,7 +47,7 @@ button:disabled { opacity: .45; cursor: default; }
 #plots { position: relative; cursor: crosshair; touch-action: pan-y; user-select: none; -webkit-user-select: none; }
 .panel { margin-bottom: 7px; }
 .panel > header { display: flex; flex-wrap: wrap; gap: 0 16px; font-size: 12.5px; align-items: baseline; }
-.panel > header b { font-weight: 600; overflow-wrap: anywhere; }
+.panel h3 { font-size: inherit; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
 .panel .unit { color: var(--soft); font-weight: 400; }
 .keys { display: flex; flex-wrap: wrap; gap: 0 14px; margin-left: auto; color: var(--soft);
   font-variant-numeric: tabular-nums; }

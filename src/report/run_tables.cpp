@@ -19,6 +19,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostRows = 25;
+constexpr size_t kCommandColumns = 130;
 constexpr auto kNumber = ColumnKind::kNumber;
 constexpr auto kName = ColumnKind::kName;
 

@@ -47,15 +47,20 @@ void compare(const std::string& text, const char* name) {
   EXPECT_EQ(text, read_file(path).value());
 }
 
+// FATHOM_KEEP_PAGES=FOLDER: to look at them in a browser.
+void keep(const std::string& html, const char* name) {
+  const char* folder = std::getenv("FATHOM_KEEP_PAGES");
+  if (folder == nullptr) return;
+  ASSERT_TRUE(write_file(std::string(folder) + "/" + name, html).ok());
+}
+
 TEST(PageReports, GoldenFiles) {
   MadeRun made;
   made.everything();
   const Recording recording = made.finish();
   compare(report_text(recording, "markdown"), "run.markdown");
   const std::string html = report_text(recording, "html");
-  if (const char* kept = std::getenv("FATHOM_KEEP_HTML")) {
-    ASSERT_TRUE(write_file(kept, html).ok());
-  }
+  keep(html, "run.html");
   compare(skeleton(html), "run.html");
 }
 
@@ -94,6 +99,7 @@ MadeRun& add_hostile(MadeRun& made) {
 TEST(HtmlReport, HostileNamesStayText) {
   MadeRun made;
   const std::string html = report_text(add_hostile(made).finish(), "html");
+  keep(html, "hostile.html");
   EXPECT_EQ(count_of(html, "<script"), 2U);
   EXPECT_EQ(count_of(html, "</script"), 2U);
   EXPECT_EQ(count_of(html, "<svg"), 0U);
@@ -145,7 +151,9 @@ TEST(PageReports, ALongRunIsASmallPage) {
   made.facts();
   made.resources(12 * kMadeSecond, 200'000);
   for (int64_t pid = 1; pid < 20'000; ++pid) made.bar(pid, "short", pid, pid + 100, pid);
-  EXPECT_LT(report_text(made.finish(), "html").size(), 500'000U);
+  const std::string html = report_text(made.finish(), "html");
+  keep(html, "long.html");
+  EXPECT_LT(html.size(), 500'000U);
 }
 
 TEST(PageReports, ARunOfNothingIsAPage) {

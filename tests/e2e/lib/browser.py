@@ -5,6 +5,7 @@
         page.open("/tmp/a.svg")
         page.click(100, 200); page.key("Escape"); page.text("abc")
         page.value("document.title")
+        page.drag(100, 200, 300, 200); page.print()
         page.screenshot("/tmp/a.png")
         page.complaints     # errors on the console, exceptions, blocked or failed requests
 """
@@ -135,6 +136,14 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def drag(self, x, y, to_x, to_y):
+        self.move(x, y)
+        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+        for part in (0.5, 1):
+            self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + (to_x - x) * part, y=y + (to_y - y) * part,
+                      button="left", buttons=1)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, button="left", clickCount=1)
+
     def key(self, key, modifiers=0):
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers,
@@ -142,6 +151,15 @@ class Browser:
 
     def text(self, words):
         self.call("Input.insertText", text=words)
+
+    def prefer(self, scheme):
+        """"light" or "dark"."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def print(self):
+        """The bytes of a PDF, on A4."""
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, paperWidth=8.27,
+                                          paperHeight=11.69)["data"])
 
     def screenshot(self, path):
         data = self.call("Page.captureScreenshot", format="png")["data"]
