@@ -49,30 +49,26 @@ std::vector<CurvePoint> CurveBuilder::points() const {
 
 void RateBuilder::add(int64_t time_ns, double total) {
   const Look look{time_ns, total};
-  if (looks_ == 0) {
-    from_ = to_ = look;
-    looks_ = 1;
-  } else if (time_ns - to_.time_ns < shortest_ns_ && looks_ == 2) {
-    if (time_ns >= to_.time_ns) to_ = look;
-  } else if (time_ns > to_.time_ns) {
-    if (looks_ == 2) add_rate(curve_);
-    from_ = to_;
-    to_ = look;
-    looks_ = 2;
-  }
+  if (!looks_.empty() && time_ns <= looks_.back().time_ns) return;
+  // The last one has only just been opened, and is no step yet.
+  if (looks_.size() > 1 && !is_step(looks_[looks_.size() - 2], looks_.back())) looks_.pop_back();
+  looks_.push_back(look);
+  if (looks_.size() < 3 || !is_step(looks_[1], looks_[2])) return;
+  add_rate(curve_, looks_[0], looks_[1]);
+  looks_.erase(looks_.begin());
 }
 
 // The first holds from the first look on.
-void RateBuilder::add_rate(CurveBuilder& curve) const {
-  const auto step_ns = static_cast<double>(to_.time_ns - from_.time_ns);
-  const double rate = std::max(0.0, to_.total - from_.total) * kNsPerSecond / step_ns;
-  if (curve.empty()) curve.add(from_.time_ns, rate);
-  curve.add(to_.time_ns, rate);
+void RateBuilder::add_rate(CurveBuilder& curve, const Look& from, const Look& to) {
+  const auto step_ns = static_cast<double>(to.time_ns - from.time_ns);
+  const double rate = std::max(0.0, to.total - from.total) * kNsPerSecond / step_ns;
+  if (curve.empty()) curve.add(from.time_ns, rate);
+  curve.add(to.time_ns, rate);
 }
 
 std::vector<CurvePoint> RateBuilder::points() const {
   CurveBuilder whole = curve_;
-  if (looks_ == 2) add_rate(whole);
+  if (looks_.size() > 1) add_rate(whole, looks_.front(), looks_.back());
   return whole.points();
 }
 

@@ -55,12 +55,14 @@ class RateBuilder {
     double total = 0;
   };
 
-  void add_rate(CurveBuilder& curve) const;
+  static void add_rate(CurveBuilder& curve, const Look& from, const Look& to);
+  [[nodiscard]] bool is_step(const Look& from, const Look& to) const {
+    return to.time_ns - from.time_ns >= shortest_ns_;
+  }
 
   CurveBuilder curve_;
   int64_t shortest_ns_;
-  int looks_ = 0;  // 2: both are there
-  Look from_, to_;
+  std::vector<Look> looks_;  // up to three: a step that waits for the next to be long enough
 };
 
 }  // namespace fathom

@@ -17,6 +17,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kHeadColumns = 1000;
+constexpr size_t kPartColumns = 300;
 constexpr size_t kCellColumns = 400;
 constexpr size_t kNoteColumns = 2000;
 
@@ -79,7 +80,7 @@ class HtmlPage {
         open = true;
       }
       for (const std::string& part : line.parts)
-        put("<span class=\"{}\">{}</span>", style_class(line.style), xml_text(part, kNoteColumns));
+        put("<span class=\"{}\">{}</span>", style_class(line.style), xml_text(part, kPartColumns));
     }
     put("{}</dl>\n</header>\n", open ? "</dd></div>\n" : "");
   }

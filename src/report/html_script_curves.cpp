@@ -52,7 +52,7 @@ function drawCurve(plot, curve, number, up, filled) {
   const line = points(curve.v);
   if (curve.hi !== curve.v)
     make(plot, 'path', {class: 'band f' + number, d: 'M' + points(curve.hi).concat(points(curve.lo).reverse()).join('L') + 'Z'});
-  else if (filled)
+  if (filled)
     make(plot, 'path', {class: 'area f' + number, d: 'M' + across(curve.t[first]).toFixed(1) + ' ' + up(0) + 'L' + line.join('L') +
                         'L' + across(curve.t[end - 1]).toFixed(1) + ' ' + up(0) + 'Z'});
   if (line.length > 1) make(plot, 'path', {class: 'curve k' + number, d: 'M' + line.join('L')});

@@ -62,12 +62,12 @@ function drawLanes(shown) {
   });
   if (lanes.folded > 0) {
     drawFolded(plot, 2 + lanes.rows * LANE);
-    make(shown.svg, 'text', {x: LEFT - 7, y: 2 + lanes.rows * LANE + 11.5, 'text-anchor': 'end'}, commas(lanes.folded) + ' more');
+    make(shown.svg, 'text', {x: LEFT - 7, y: 2 + lanes.rows * LANE + 11.5, 'text-anchor': 'end'}, '+' + commas(lanes.folded));
   }
 }
 
 function addLanes() {
-  const shown = startPanel('Processes', '');
+  const shown = startPanel('Processes', data.lanes.folded > 0 ? commas(data.lanes.folded) + ' more in the last row' : '');
   const {programs, bars} = data.lanes, used = new Set(bars.map(bar => bar[4]));
   const chip = (number, name) => {
     if (!used.has(number)) return;

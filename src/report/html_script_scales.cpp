@@ -115,7 +115,7 @@ function valueScale(panel) {
   if (panel.limit !== undefined && most > panel.limit / 2) most = Math.max(most, panel.limit);
   const peak = most;
   // What the application tells may move far from 0; what it uses starts there.
-  if (!panel.app || least < (most - least) * 2) least = Math.min(0, least);
+  if (!panel.app || most === least || least < (most - least) * 2) least = Math.min(0, least);
   if (most <= least) most = least + (Math.abs(least) || 1);
   let step = roundUp((most - least) / 3);
   if (panel.unit === 'count' && !panel.app) step = Math.max(1, Math.ceil(step));

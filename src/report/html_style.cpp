@@ -51,6 +51,8 @@ button:disabled { opacity: .45; cursor: default; }
 .panel .unit { color: var(--soft); font-weight: 400; }
 .keys { display: flex; flex-wrap: wrap; gap: 0 14px; margin-left: auto; color: var(--soft);
   font-variant-numeric: tabular-nums; }
+.keys > span { min-width: 0; overflow-wrap: anywhere; }
+.keys[hidden] { display: none; }
 .keys svg { width: 22px; height: 10px; margin-right: 5px; vertical-align: 0; }
 .keys output { color: var(--ink); }
 .panel > svg, .axis svg { display: block; overflow: hidden; }

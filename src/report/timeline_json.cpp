@@ -10,11 +10,12 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kNameColumns = 200;
+constexpr size_t kNameColumns = 120;
+constexpr size_t kUnitColumns = 24;
 constexpr size_t kColouredPrograms = 7;  // others share one colour
 
-std::string name_json(std::string_view name) {
-  return json_quote(fit(printable(name), kNameColumns));
+std::string name_json(std::string_view name, size_t columns = kNameColumns) {
+  return json_quote(fit(printable(name), columns));
 }
 
 template <class Item, class Write>
@@ -57,7 +58,7 @@ std::string curve_json(const Curve& curve) {
 
 std::string panel_json(const Panel& panel) {
   std::string out = fmt::format("\n{{\"title\":{},\"unit\":{},\"app\":{},\"curves\":{}",
-                                name_json(panel.title), name_json(panel.unit),
+                                name_json(panel.title), name_json(panel.unit, kUnitColumns),
                                 panel.from_application, list_json(panel.curves, curve_json));
   if (panel.limit)
     out += fmt::format(",\"limit\":{:.5g},\"limitLabel\":{}", *panel.limit,
@@ -81,7 +82,8 @@ std::string lanes_json(const ProcessLanes& lanes, const Summary& summary) {
   };
   return fmt::format(
       "{{\"rows\":{},\"programs\":{},\"bars\":{},\"folded\":{},\"alive\":{}}}", lanes.lanes,
-      list_json(coloured, name_json), list_json(lanes.bars, bar_json), lanes.folded,
+      list_json(coloured, [](const std::string& name) { return name_json(name); }),
+      list_json(lanes.bars, bar_json), lanes.folded,
       list_json(lanes.folded_alive, [](int64_t count) { return std::to_string(count); }));
 }
 

@@ -52,6 +52,16 @@ TEST(Rate, HoldsFromTheFirstLookAndTakesHastyLooksTogether) {
   EXPECT_NEAR(points[2].value, 110 / 1.001, 1e-9);
 }
 
+TEST(Rate, OfLooksThatAreAllHastyIsThereToo) {
+  RateBuilder rate(kMadeSecond, kMadeSecond / 10);
+  for (int64_t i = 0; i <= 1000; ++i)
+    rate.add(i * kMadeSecond / 1000, i < 500 ? 0.0 : 2.0 * static_cast<double>(i - 500));
+  const auto points = rate.points();
+  ASSERT_EQ(points.size(), 11U);
+  EXPECT_EQ(points[4].value, 0);
+  EXPECT_NEAR(points[7].value, 2000, 1e-6);
+}
+
 Timeline timeline_of(MadeRun& made) {
   const Recording recording = made.finish();
   const Summary summary = summarize(recording).value();
