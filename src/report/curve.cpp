@@ -7,6 +7,12 @@
 #include "base/clock.h"
 
 namespace fathom {
+namespace {
+
+constexpr size_t kMostLooks = 20'000;
+constexpr int64_t kKeptLooks = 5'000;
+
+}  // namespace
 
 void CurveBuilder::add(int64_t time_ns, double value) {
   if (!std::isfinite(value)) return;
@@ -47,9 +53,32 @@ std::vector<CurvePoint> CurveBuilder::points() const {
   return points;
 }
 
-void RateBuilder::add(int64_t time_ns, double total) {
-  const Look look{time_ns, total};
-  if (!looks_.empty() && time_ns <= looks_.back().time_ns) return;
+void Looks::add(const Look& look) {
+  if (!std::isfinite(look.total)) return;
+  looks_.push_back({std::clamp<int64_t>(look.time_ns, 0, length_ns_), look.total});
+  if (looks_.size() >= kMostLooks) thin_out();
+}
+
+std::vector<Look> Looks::by_time() const {
+  std::vector<Look> sorted = looks_;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Look& a, const Look& b) { return a.time_ns < b.time_ns; });
+  return sorted;
+}
+
+void Looks::thin_out() {
+  const std::vector<Look> sorted = by_time();
+  const int64_t part_ns = std::max<int64_t>(1, length_ns_ / kKeptLooks);
+  looks_.clear();
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    const bool last =
+        i + 1 == sorted.size() || sorted[i].time_ns / part_ns != sorted[i + 1].time_ns / part_ns;
+    if (last || i == 0) looks_.push_back(sorted[i]);
+  }
+}
+
+void RateBuilder::add(const Look& look) {
+  if (!looks_.empty() && look.time_ns <= looks_.back().time_ns) return;
   // The last one has only just been opened, and is no step yet.
   if (looks_.size() > 1 && !is_step(looks_[looks_.size() - 2], looks_.back())) looks_.pop_back();
   looks_.push_back(look);

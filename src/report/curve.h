@@ -39,6 +39,27 @@ class CurveBuilder {
   std::vector<Bucket> buckets_;     // else
 };
 
+// What a figure that adds up had come to.
+struct Look {
+  int64_t time_ns = 0;
+  double total = 0;
+};
+
+// Looks in any order: tables keep none. Of very many, the last of each moment.
+class Looks {
+ public:
+  explicit Looks(int64_t length_ns) : length_ns_(length_ns > 0 ? length_ns : 1) {}
+
+  void add(const Look& look);
+  [[nodiscard]] std::vector<Look> by_time() const;
+
+ private:
+  void thin_out();
+
+  int64_t length_ns_;
+  std::vector<Look> looks_;
+};
+
 // Makes a rate, per second, of a figure that adds up. Looks that follow each other sooner than
 // `shortest_ns` are taken together: their rate would be noise.
 class RateBuilder {
@@ -46,15 +67,11 @@ class RateBuilder {
   RateBuilder(int64_t length_ns, int64_t shortest_ns)
       : curve_(length_ns), shortest_ns_(shortest_ns) {}
 
-  void add(int64_t time_ns, double total);
+  // In the order of time.
+  void add(const Look& look);
   [[nodiscard]] std::vector<CurvePoint> points() const;
 
  private:
-  struct Look {
-    int64_t time_ns = 0;
-    double total = 0;
-  };
-
   static void add_rate(CurveBuilder& curve, const Look& from, const Look& to);
   [[nodiscard]] bool is_step(const Look& from, const Look& to) const {
     return to.time_ns - from.time_ns >= shortest_ns_;

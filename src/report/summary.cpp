@@ -19,6 +19,10 @@ class GaugeRanges {
       GaugeRange*& range = known[{gauge.scope, gauge.name}];
       if (range == nullptr) range = &find(batch.dictionary, gauge);
       range->largest = std::max(range->largest, gauge.value);
+      if (gauge.time_ns < range->first_ns) {  // tables keep no order
+        range->first = gauge.value;
+        range->first_ns = gauge.time_ns;
+      }
       if (gauge.time_ns >= range->last_ns) {
         range->last = gauge.value;
         range->last_ns = gauge.time_ns;

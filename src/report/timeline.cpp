@@ -21,45 +21,52 @@ bool of_resources(std::string_view scope) {
   return scope == "tree" || scope == "cgroup" || scope == "host";
 }
 
-// Follows one figure, whatever it is made of.
+// Follows one figure, or the sum of two that add up and are taken together.
 class Follower {
  public:
-  Follower(bool adds_up, int parts, double factor, int64_t length_ns, int64_t shortest_ns)
+  Follower(bool adds_up, size_t parts, double factor, int64_t length_ns, int64_t shortest_ns)
       : adds_up_(adds_up),
-        parts_(parts),
         factor_(factor),
+        length_ns_(length_ns),
+        shortest_ns_(shortest_ns),
         level_(length_ns),
-        rate_(length_ns, shortest_ns) {}
+        totals_(parts, Looks(length_ns)) {}
 
-  void add(int64_t time_ns, double value) {
-    if (time_ns != time_ns_ || have_ == parts_) {
-      time_ns_ = time_ns;
-      sum_ = 0;
-      have_ = 0;
-    }
-    sum_ += value * factor_;
-    if (++have_ < parts_) return;
+  void add(size_t part, int64_t time_ns, double value) {
     if (adds_up_) {
-      rate_.add(time_ns, sum_);
+      totals_[part].add({time_ns, value * factor_});
     } else {
-      level_.add(time_ns, sum_);
+      level_.add(time_ns, value * factor_);
     }
   }
 
   [[nodiscard]] std::vector<CurvePoint> points() const {
-    return adds_up_ ? rate_.points() : level_.points();
+    if (!adds_up_) return level_.points();
+    RateBuilder rate(length_ns_, shortest_ns_);
+    const std::vector<Look> others = totals_.back().by_time();
+    auto other = others.begin();
+    for (Look look : totals_.front().by_time()) {
+      if (totals_.size() > 1) {
+        while (other != others.end() && other->time_ns < look.time_ns) ++other;
+        if (other == others.end() || other->time_ns != look.time_ns) continue;
+        look.total += other->total;
+      }
+      rate.add(look);
+    }
+    return rate.points();
   }
 
  private:
   bool adds_up_;
-  int parts_, have_ = 0;
-  double factor_, sum_ = 0;
-  int64_t time_ns_ = INT64_MIN;
+  double factor_;
+  int64_t length_ns_, shortest_ns_;
   CurveBuilder level_;
-  RateBuilder rate_;
+  std::vector<Looks> totals_;
 };
 
 class TimelineBuilder {
+  using Places = std::vector<std::pair<Follower*, size_t>>;  // a figure, and which part of it
+
  public:
   explicit TimelineBuilder(const Summary& summary)
       : length_ns_(summary.duration_ns),
@@ -71,18 +78,19 @@ class TimelineBuilder {
         const bool adds_up = std::string_view(spec.name).ends_with(kAddsUp);
         Follower& follower = followers_.emplace_back(adds_up, spec.added == nullptr ? 1 : 2,
                                                      panel.factor, length_ns_, shortest_ns_);
-        by_gauge_[key(spec.scope, spec.name)].push_back(&follower);
-        if (spec.added != nullptr) by_gauge_[key(spec.scope, spec.added)].push_back(&follower);
+        by_gauge_[key(spec.scope, spec.name)].push_back({&follower, 0});
+        if (spec.added != nullptr) by_gauge_[key(spec.scope, spec.added)].push_back({&follower, 1});
       }
     }
   }
 
   void add(const Batch& batch) {
-    std::map<std::pair<StringId, StringId>, const std::vector<Follower*>*> known;
+    std::map<std::pair<StringId, StringId>, const Places*> known;
     for (const Gauge& gauge : batch.rows.of<Gauge>()) {
       const auto*& followers = known[{gauge.scope, gauge.name}];
       if (followers == nullptr) followers = &find(batch.dictionary, gauge);
-      for (Follower* follower : *followers) follower->add(gauge.time_ns - start_ns_, gauge.value);
+      for (const auto& [follower, part] : *followers)
+        follower->add(part, gauge.time_ns - start_ns_, gauge.value);
     }
   }
 
@@ -143,7 +151,7 @@ class TimelineBuilder {
     });
   }
 
-  const std::vector<Follower*>& find(const Dictionary& names, const Gauge& gauge) {
+  const Places& find(const Dictionary& names, const Gauge& gauge) {
     const std::string_view scope = names.text(gauge.scope), name = names.text(gauge.name);
     const auto [entry, added] = by_gauge_.try_emplace(key(scope, name));
     if (!added || of_resources(scope)) return entry->second;
@@ -155,7 +163,7 @@ class TimelineBuilder {
     std::string unit(names.text(gauge.unit));
     if (adds_up) unit += "/s";
     const Follower& follower = followers_.emplace_back(adds_up, 1, 1, length_ns_, shortest_ns_);
-    entry->second.push_back(&followers_.back());
+    entry->second.push_back({&followers_.back(), 0});
     const std::string_view figure = adds_up ? name.substr(0, name.size() - kAddsUp.size()) : name;
     const std::string title =
         scope == "app" ? std::string(figure) : fmt::format("{} {}", scope, figure);
@@ -165,7 +173,7 @@ class TimelineBuilder {
 
   int64_t length_ns_, start_ns_, shortest_ns_;
   std::deque<Follower> followers_;
-  std::map<std::string, std::vector<Follower*>> by_gauge_;
+  std::map<std::string, Places> by_gauge_;
   std::vector<Application> applications_;
   size_t not_shown_ = 0;
 };

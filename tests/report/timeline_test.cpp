@@ -40,10 +40,10 @@ TEST(Curve, OfAMillionPointsStaysSmallAndKeepsThePeak) {
 
 TEST(Rate, HoldsFromTheFirstLookAndTakesHastyLooksTogether) {
   RateBuilder rate(10 * kMadeSecond, kMadeSecond / 4);
-  rate.add(0, 100);
-  rate.add(kMadeSecond, 150);
-  rate.add(2 * kMadeSecond, 250);
-  rate.add(2 * kMadeSecond + 1'000'000, 260);  // 10,000 a second would be noise
+  rate.add({0, 100});
+  rate.add({kMadeSecond, 150});
+  rate.add({2 * kMadeSecond, 250});
+  rate.add({2 * kMadeSecond + 1'000'000, 260});  // 10,000 a second would be noise
   const auto points = rate.points();
   ASSERT_EQ(points.size(), 3U);
   EXPECT_EQ(points[0].time_ns, 0);
@@ -55,11 +55,42 @@ TEST(Rate, HoldsFromTheFirstLookAndTakesHastyLooksTogether) {
 TEST(Rate, OfLooksThatAreAllHastyIsThereToo) {
   RateBuilder rate(kMadeSecond, kMadeSecond / 10);
   for (int64_t i = 0; i <= 1000; ++i)
-    rate.add(i * kMadeSecond / 1000, i < 500 ? 0.0 : 2.0 * static_cast<double>(i - 500));
+    rate.add({i * kMadeSecond / 1000, i < 500 ? 0.0 : 2.0 * static_cast<double>(i - 500)});
   const auto points = rate.points();
   ASSERT_EQ(points.size(), 11U);
   EXPECT_EQ(points[4].value, 0);
   EXPECT_NEAR(points[7].value, 2000, 1e-6);
+}
+
+TEST(Looks, OfAnyOrderAndNumberComeByTime) {
+  Looks looks(1'000'000);
+  for (int64_t i = 0; i < 1'000'000; ++i) {
+    const int64_t at = i * 7919 % 1'000'000;
+    looks.add({at, static_cast<double>(at)});
+  }
+  const std::vector<Look> found = looks.by_time();
+  EXPECT_LT(found.size(), 25'000U);
+  EXPECT_GT(found.size(), 4'000U);
+  for (size_t i = 1; i < found.size(); ++i) EXPECT_LT(found[i - 1].time_ns, found[i].time_ns);
+}
+
+TEST(Timeline, DoesNotDependOnTheOrderOfRows) {
+  MadeRun made;
+  made.facts();
+  for (const int64_t second : {6, 7, 8, 9, 0, 1, 2, 3, 4, 5}) {
+    made.gauge(second * kMadeSecond, "tree", "cpu_user_total", "ns",
+               static_cast<double>(second) * 1e9);
+    made.gauge(second * kMadeSecond, "tree", "cpu_system_total", "ns",
+               static_cast<double>(second) * 5e8);
+  }
+  const Recording recording = made.finish();
+  const Summary summary = summarize(recording).value();
+  EXPECT_EQ(summary.gauge("tree cpu_user_total")->first, 0);
+  const Timeline timeline = load_timeline(recording, summary).value();
+  ASSERT_EQ(timeline.panels.size(), 1U);
+  ASSERT_EQ(timeline.panels[0].curves[0].points.size(), 10U);
+  for (const CurvePoint& point : timeline.panels[0].curves[0].points)
+    EXPECT_NEAR(point.value, 1.5, 1e-9);
 }
 
 Timeline timeline_of(MadeRun& made) {
