@@ -19,7 +19,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostRows = 25;
-constexpr size_t kCommandColumns = 110;
+constexpr size_t kCommandColumns = 130;
 constexpr auto kNumber = ColumnKind::kNumber;
 constexpr auto kName = ColumnKind::kName;
 
@@ -79,7 +79,7 @@ ReportTable processes_table(const Summary& summary) {
                           time_cell(row.wait_ns), moment_text(from_ns), time_cell(length_ns),
                           bytes_cell(row.peak_rss_bytes), bytes_cell(row.disk_read_bytes),
                           bytes_cell(row.disk_written_bytes), ending_cell(row),
-                          fit(printable(summary.text(row.args)), kCommandColumns, Cut::kMiddle)});
+                          fit(printable(summary.text(row.args)), kCommandColumns)});
   }
   return table;
 }
