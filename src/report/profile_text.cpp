@@ -5,11 +5,10 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/label_lines.h"
 
 namespace fathom {
 namespace {
-
-constexpr std::string_view kDot = " · ";
 
 std::string rates_text(const Profile& profile) {
   std::string text;

@@ -9,77 +9,12 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/label_lines.h"
 #include "report/profile_text.h"
 #include "report/summary.h"
 
 namespace fathom {
 namespace {
-
-constexpr std::string_view kDot = " · ";
-constexpr size_t kLabelColumns = 10;
-constexpr size_t kIndent = 2 + kLabelColumns;
-
-// Lines of "Label     part · part · part", wrapped between parts.
-class Lines {
- public:
-  Lines(const ReportOptions& options, std::string& text) : options_(options), text_(text) {}
-
-  void add(std::string_view label, const std::vector<std::string>& parts,
-           Style style = Style::kPlain) {
-    if (parts.empty()) return;
-    text_ += "  " +
-             styled(Style::kHeading, fmt::format("{:<{}}", label, kLabelColumns), options_.colours);
-    size_t used = kIndent;
-    bool first = true;
-    for (const std::string& whole : parts) {
-      const std::string part = fit(whole, options_.columns - kIndent);
-      const size_t width = display_width(part);
-      if (!first && used + display_width(kDot) + width > options_.columns) {
-        text_ += "\n" + std::string(kIndent, ' ');
-        used = kIndent;
-      } else if (!first) {
-        text_ += kDot;
-        used += display_width(kDot);
-      }
-      text_ += styled(style, part, options_.colours);
-      used += width;
-      first = false;
-    }
-    text_ += "\n";
-  }
-
-  // Prose, wrapped between words.
-  void add_prose(std::string_view label, std::string_view prose, Style style) {
-    std::vector<std::string> lines(1);
-    for (const std::string_view word : split_words(prose)) {
-      std::string& line = lines.back();
-      if (!line.empty() &&
-          display_width(line) + 1 + display_width(word) > options_.columns - kIndent) {
-        lines.emplace_back(word);
-      } else {
-        line += (line.empty() ? "" : " ") + std::string(word);
-      }
-    }
-    for (size_t i = 0; i < lines.size(); ++i) add(i == 0 ? label : "", {lines[i]}, style);
-  }
-
- private:
-  const ReportOptions& options_;
-  std::string& text_;
-};
-
-std::string percent(double share) {
-  return share > 0 && share < 0.001 ? "<0.1 %"
-                                    : fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
-}
-
-double ratio(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
-std::string plural(int64_t count, std::string_view one, std::string_view many) {
-  return format_count(count) + " " + std::string(count == 1 ? one : many);
-}
 
 // Made from another tool's file: nothing ran here.
 bool imported(const Summary& summary) {
@@ -130,7 +65,7 @@ std::string headline(const Summary& summary, const ReportOptions& options) {
          styled(good ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
 }
 
-void add_cpu(const Summary& summary, Lines& lines) {
+void add_cpu(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (run.user_ns && run.system_ns) {
@@ -150,7 +85,7 @@ void add_cpu(const Summary& summary, Lines& lines) {
   lines.add("CPU", parts);
 }
 
-void add_memory(const Summary& summary, Lines& lines) {
+void add_memory(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (const GaugeRange* tree = summary.gauge("tree rss");
@@ -177,7 +112,7 @@ void add_memory(const Summary& summary, Lines& lines) {
   lines.add("Memory", parts);
 }
 
-void add_io(const Summary& summary, Lines& lines) {
+void add_io(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (run.disk_read_bytes && run.disk_written_bytes) {
     lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read",
@@ -198,7 +133,7 @@ void add_io(const Summary& summary, Lines& lines) {
   }
 }
 
-void add_pressure(const Summary& summary, Lines& lines) {
+void add_pressure(const Summary& summary, LabelLines& lines) {
   for (const std::string scope : {"cgroup", "host"}) {
     std::vector<std::string> parts;
     for (const std::string what : {"cpu", "io", "memory"}) {
@@ -216,7 +151,7 @@ void add_pressure(const Summary& summary, Lines& lines) {
   }
 }
 
-void add_programs(const Summary& summary, Lines& lines) {
+void add_programs(const Summary& summary, LabelLines& lines) {
   std::vector<std::string> parts;
   for (const ProgramShare& program : summary.programs) {
     if (parts.size() == 6 || program.cpu_share < 0.005) break;
@@ -236,7 +171,7 @@ void add_programs(const Summary& summary, Lines& lines) {
   lines.add(several ? "" : "Hot", functions);
 }
 
-void add_stacks(const Summary& summary, Lines& lines) {
+void add_stacks(const Summary& summary, LabelLines& lines) {
   if (!summary.stacks) return;
   const StackSummary& stacks = *summary.stacks;
   std::string samples = plural(stacks.samples, "sample", "samples");
@@ -248,7 +183,7 @@ void add_stacks(const Summary& summary, Lines& lines) {
   lines.add("Stacks", parts);
 }
 
-void add_recorder(const Summary& summary, Lines& lines) {
+void add_recorder(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (!run.recorder_cpu_ns) return;
   std::string cpu = format_duration_ns(*run.recorder_cpu_ns) + " CPU";
@@ -265,7 +200,7 @@ void add_recorder(const Summary& summary, Lines& lines) {
   lines.add("Recorder", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
 }
 
-void add_notes(const Summary& summary, Lines& lines) {
+void add_notes(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
     if (probe.why == StringId::kNone) continue;
@@ -289,7 +224,7 @@ void add_notes(const Summary& summary, Lines& lines) {
 Status write_summary_report(const Recording& recording, const ReportOptions& options) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
   std::string text = headline(summary, options);
-  Lines lines(options, text);
+  LabelLines lines(options, text);
   if (!imported(summary)) {
     add_cpu(summary, lines);
     add_memory(summary, lines);

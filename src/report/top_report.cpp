@@ -16,11 +16,6 @@ constexpr size_t kUsualRows = 30;
 constexpr size_t kFigureColumns = 37;  // before the function's name
 constexpr size_t kModuleColumns = 16;
 
-std::string padded(const std::string& text, size_t columns) {
-  const size_t width = display_width(text);
-  return width < columns ? text + std::string(columns - width, ' ') : text;
-}
-
 std::string row(const Profile& profile, const Function& function, const ReportOptions& options) {
   const double self = profile.share(function.self.weight);
   const std::string figures =
@@ -32,7 +27,7 @@ std::string row(const Profile& profile, const Function& function, const ReportOp
   const size_t room = options.columns - kFigureColumns - kModuleColumns - 2;
   const std::string name = fit_name(printable(function.name), room);
   if (module.empty()) return figures + styled(Style::kName, name, options.colours) + "\n";
-  return figures + styled(Style::kName, padded(name, room), options.colours) + "  " +
+  return figures + styled(Style::kName, pad(name, room), options.colours) + "  " +
          styled(Style::kFaint, fit(printable(module), kModuleColumns), options.colours) + "\n";
 }
 
