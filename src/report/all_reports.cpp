@@ -8,6 +8,7 @@
 #include "report/csv_report.h"
 #include "report/flamegraph_report.h"
 #include "report/folded_report.h"
+#include "report/io_report.h"
 #include "report/json_report.h"
 #include "report/report.h"
 #include "report/summary_report.h"
@@ -36,6 +37,8 @@ constexpr std::array kReports = {
                FATHOM_STACK_FLAGS " min-share lines"},
     ReportInfo{"callers", "who calls one function and what it calls (see --function)",
                write_callers_report, FATHOM_STACK_FLAGS " function limit"},
+    ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
+               "process thread from to limit"},
 };
 
 }  // namespace

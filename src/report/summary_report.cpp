@@ -10,17 +10,12 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_style.h"
-#include "report/labelled_lines.h"
+#include "report/label_lines.h"
 #include "report/profile_text.h"
 #include "report/summary.h"
 
 namespace fathom {
 namespace {
-
-std::string percent(double share) {
-  return share > 0 && share < 0.001 ? "<0.1 %"
-                                    : fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
-}
 
 // "12 ± 2 %" of what was sampled. The interval is rounded up, so that it says no less than it is.
 std::string sampled_percent(double share, int64_t samples) {
@@ -29,14 +24,6 @@ std::string sampled_percent(double share, int64_t samples) {
   const double unit = digits == 0 ? 1 : 0.1;
   return fmt::format("{:.{}f} ± {:.{}f} %", percent, digits, std::ceil(half_width / unit) * unit,
                      digits);
-}
-
-double ratio(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
-std::string plural(int64_t count, std::string_view one, std::string_view many) {
-  return format_count(count) + " " + std::string(count == 1 ? one : many);
 }
 
 // Made from another tool's file: nothing ran here.
@@ -72,11 +59,11 @@ std::string ending(const Summary& summary) {
 
 std::string headline(const Summary& summary, const ReportOptions& options) {
   const Run& run = summary.run();
-  std::string facts = std::string(kPartDot) + ending(summary) + std::string(kPartDot) +
+  std::string facts = std::string(kDot) + ending(summary) + std::string(kDot) +
                       format_duration_ns(summary.duration_ns);
   const auto processes =
       run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
-  if (processes > 0) facts += std::string(kPartDot) + plural(processes, "process", "processes");
+  if (processes > 0) facts += std::string(kDot) + plural(processes, "process", "processes");
   if (run.threads.value_or(0) > processes)
     facts += ", " + plural(*run.threads, "thread", "threads");
   const size_t room =
@@ -88,7 +75,7 @@ std::string headline(const Summary& summary, const ReportOptions& options) {
          styled(good ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
 }
 
-void add_cpu(const Summary& summary, LabelledLines& lines) {
+void add_cpu(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (run.user_ns && run.system_ns) {
@@ -108,7 +95,7 @@ void add_cpu(const Summary& summary, LabelledLines& lines) {
   lines.add("CPU", parts);
 }
 
-void add_memory(const Summary& summary, LabelledLines& lines) {
+void add_memory(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (const GaugeRange* tree = summary.gauge("tree rss");
@@ -135,7 +122,7 @@ void add_memory(const Summary& summary, LabelledLines& lines) {
   lines.add("Memory", parts);
 }
 
-void add_io(const Summary& summary, LabelledLines& lines) {
+void add_io(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (run.disk_read_bytes && run.disk_written_bytes) {
     lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read",
@@ -156,7 +143,7 @@ void add_io(const Summary& summary, LabelledLines& lines) {
   }
 }
 
-void add_pressure(const Summary& summary, LabelledLines& lines) {
+void add_pressure(const Summary& summary, LabelLines& lines) {
   for (const std::string scope : {"cgroup", "host"}) {
     std::vector<std::string> parts;
     for (const std::string what : {"cpu", "io", "memory"}) {
@@ -174,7 +161,7 @@ void add_pressure(const Summary& summary, LabelledLines& lines) {
   }
 }
 
-void add_programs(const Summary& summary, LabelledLines& lines) {
+void add_programs(const Summary& summary, LabelLines& lines) {
   std::vector<std::string> parts;
   for (const ProgramShare& program : summary.programs) {
     if (parts.size() == 6 || program.cpu_share < 0.005) break;
@@ -194,7 +181,7 @@ void add_programs(const Summary& summary, LabelledLines& lines) {
   lines.add(several ? "" : "Hot", functions);
 }
 
-void add_stacks(const Summary& summary, LabelledLines& lines) {
+void add_stacks(const Summary& summary, LabelLines& lines) {
   if (!summary.stacks) return;
   const StackSummary& stacks = *summary.stacks;
   std::string samples = plural(stacks.samples, "sample", "samples");
@@ -209,7 +196,7 @@ void add_stacks(const Summary& summary, LabelledLines& lines) {
     lines.add_prose("", word, Style::kFaint);
 }
 
-void add_recorder(const Summary& summary, LabelledLines& lines) {
+void add_recorder(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (!run.recorder_cpu_ns) return;
   std::string cpu = format_duration_ns(*run.recorder_cpu_ns) + " CPU";
@@ -226,7 +213,7 @@ void add_recorder(const Summary& summary, LabelledLines& lines) {
   lines.add("Recorder", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
 }
 
-void add_notes(const Summary& summary, LabelledLines& lines) {
+void add_notes(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
     if (probe.why == StringId::kNone) continue;
@@ -252,7 +239,7 @@ Status write_summary_report(const Recording& recording, const ReportOptions& giv
   ReportOptions options = given;
   if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
   std::string text = headline(summary, options);
-  LabelledLines lines(options.columns, options.colours, text);
+  LabelLines lines(options, text);
   if (!imported(summary)) {
     add_cpu(summary, lines);
     add_memory(summary, lines);
