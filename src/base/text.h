@@ -71,6 +71,9 @@ enum class Cut { kEnd, kMiddle };
 size_t display_width(std::string_view text);
 // The text, or as much of it as fits with "…" where it was cut.
 std::string fit(std::string_view text, size_t columns, Cut cut = Cut::kEnd);
+// The text with spaces up to so many columns.
+enum class Side { kLeft, kRight };
+std::string pad(std::string_view text, size_t columns, Side text_side = Side::kLeft);
 
 // UTF-8.
 struct CodePoint {

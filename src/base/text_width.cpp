@@ -110,4 +110,10 @@ std::string fit(std::string_view text, size_t columns, Cut cut) {
   return std::string(head(text, front)) + "…" + std::string(tail(text, kept - front));
 }
 
+std::string pad(std::string_view text, size_t columns, Side text_side) {
+  const size_t width = display_width(text);
+  const std::string fill(width < columns ? columns - width : 0, ' ');
+  return text_side == Side::kLeft ? std::string(text) + fill : fill + std::string(text);
+}
+
 }  // namespace fathom

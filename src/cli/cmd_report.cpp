@@ -153,29 +153,29 @@ constexpr Flag kFlags[] = {
     {.name = "process",
      .letter = 'p',
      .value = "NAME",
-     .help = "only samples of the process of this name or pid",
-     .group = "Stacks"},
+     .help = "only samples or calls of the process of this name or pid",
+     .group = "Stacks and I/O"},
     {.name = "thread",
      .letter = 't',
      .value = "NAME",
-     .help = "only samples of the thread of this name or id",
-     .group = "Stacks"},
+     .help = "only samples or calls of the thread of this name or id",
+     .group = "Stacks and I/O"},
     {.name = "from",
      .value = "TIME",
-     .help = "only samples from this time after the start on",
-     .group = "Stacks"},
+     .help = "only samples or calls from this time after the start on",
+     .group = "Stacks and I/O"},
     {.name = "to",
      .value = "TIME",
-     .help = "only samples before this time after the start",
-     .group = "Stacks"},
+     .help = "only samples or calls before this time after the start",
+     .group = "Stacks and I/O"},
     {.name = "lines",
      .help = "each function by source line, where fathom run --lines recorded them",
      .group = "Stacks"},
     {.name = "limit",
      .letter = 'n',
      .value = "N",
-     .help = "rows of top and callers; 0 shows all",
-     .group = "Stacks"},
+     .help = "rows of top, callers and io; 0 shows all",
+     .group = "Stacks and I/O"},
     {.name = "min-share",
      .value = "PERCENT",
      .help = "what tree leaves out: calls with less of the samples",
@@ -213,6 +213,8 @@ extern constinit const Command kReportCommand = {
         "    fathom report make-1.fathom --as flamegraph -o make.svg\n"
         "    fathom report make-1.fathom --as top --process cc1plus\n"
         "    fathom report make-1.fathom --as callers --function malloc\n\n"
+        "Where calls were recorded (fathom run --probe io):\n\n"
+        "    fathom report make-1.fathom --as io --process cc1plus\n\n"
         "On a terminal, html writes RUN.html and flamegraph RUN.svg beside the recording and print "
         "its name. callers takes all functions of exactly the name together; where there is none, "
         "those of that name "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/sample_sums.h"
 
+#include "record/batch_names.h"
+
 namespace fathom {
 namespace {
 
@@ -11,17 +13,15 @@ class BatchSums {
   BatchSums(const Batch& batch, SampleSums& sums, bool lines)
       : from_(batch.dictionary),
         sums_(sums),
-        strings_(from_.strings.size(), kUnset),
+        names_(from_, sums.interner()),
         details_(from_.details.size(), kUnset) {
-    for (const ThreadKey& key : from_.threads)
-      threads_.push_back(sums.interner().thread(key.pid, key.tid));
-    threads_[0] = ThreadId::kNone;
     std::vector<FrameId> frames;
     for (const Frame& frame : from_.frames) {
-      Frame kept{
-          .symbol = string(frame.symbol), .module = string(frame.module), .kind = frame.kind};
+      Frame kept{.symbol = names_.string(frame.symbol),
+                 .module = names_.string(frame.module),
+                 .kind = frame.kind};
       if (lines && frame.file != StringId::kNone) {
-        kept.file = string(frame.file);
+        kept.file = names_.string(frame.file);
         kept.line = frame.line;
       }
       frames.push_back(sums.frame(kept));
@@ -35,9 +35,9 @@ class BatchSums {
 
   void add(const Sample& sample, const SampleRange& range) {
     if (sample.time_ns < range.from_ns || sample.time_ns >= range.to_ns) return;
-    sums_.add_sum({.thread = threads_[index_of(sample.thread)],
+    sums_.add_sum({.thread = names_.thread(sample.thread),
                    .stack = stacks_[index_of(sample.stack)],
-                   .event = string(sample.event),
+                   .event = names_.string(sample.event),
                    .unwind = unwind(sample.detail),
                    .rate_hz = static_cast<uint32_t>(sample.rate_hz),
                    .time_ns = sample.time_ns,
@@ -49,27 +49,21 @@ class BatchSums {
  private:
   static constexpr StringId kUnset{UINT32_MAX};
 
-  StringId string(StringId id) {
-    StringId& known = strings_[index_of(id)];
-    if (known == kUnset) known = sums_.interner().string(from_.text(id));
-    return known;
-  }
-
   StringId unwind(DetailId id) {
     StringId& known = details_[index_of(id)];
     if (known != kUnset) return known;
     known = StringId::kNone;
     for (const DetailItem& item : from_.items(id)) {
       const StringId* value = std::get_if<StringId>(&item.value);
-      if (value != nullptr && from_.text(item.key) == kUnwindKey) known = string(*value);
+      if (value != nullptr && from_.text(item.key) == kUnwindKey) known = names_.string(*value);
     }
     return known;
   }
 
   const Dictionary& from_;
   SampleSums& sums_;
-  std::vector<StringId> strings_, details_;
-  std::vector<ThreadId> threads_;
+  BatchNames names_;
+  std::vector<StringId> details_;
   std::vector<uint32_t> stacks_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "record/duck_cells.h"
 #include "record/parquet_sql.h"
 #include "record/sample_sums.h"
 
@@ -11,28 +12,6 @@ namespace fathom {
 namespace {
 
 constexpr int kThreads = 2;
-
-// One column of a chunk.
-struct Cells {
-  Cells(const DuckChunk& chunk, size_t column)
-      : vector(loaded_duck_api().data_chunk_get_vector(chunk.get(), column)),
-        data(loaded_duck_api().vector_get_data(vector)),
-        validity(loaded_duck_api().vector_get_validity(vector)) {}
-
-  [[nodiscard]] bool has(size_t row) const { return duck_valid(validity, row); }
-  template <class Value>
-  [[nodiscard]] Value at(size_t row) const {
-    return has(row) ? static_cast<const Value*>(data)[row] : Value{};
-  }
-  [[nodiscard]] std::string_view text(size_t row) const {
-    return has(row) ? duck_text(static_cast<const duckdb_string_t*>(data)[row])
-                    : std::string_view();
-  }
-
-  duckdb_vector vector;
-  const void* data;
-  const uint64_t* validity;
-};
 
 FrameKind frame_kind(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(kLastFrameKind); ++i) {
@@ -47,7 +26,7 @@ class StackRowsRead {
   explicit StackRowsRead(SampleSums& sums) : sums_(sums) {}
 
   void add(const DuckChunk& chunk, size_t count) {
-    const Cells ids(chunk, 0), parents(chunk, 1), symbols(chunk, 2), modules(chunk, 3),
+    const DuckCells ids(chunk, 0), parents(chunk, 1), symbols(chunk, 2), modules(chunk, 3),
         kinds(chunk, 4), files(chunk, 5), lines(chunk, 6);
     Interner& names = sums_.interner();
     for (size_t i = 0; i < count; ++i) {
@@ -164,7 +143,7 @@ class TableSums {
   }
 
   Status add_samples(const DuckChunk& chunk, size_t count) {
-    const Cells pids(chunk, 0), tids(chunk, 1), stacks(chunk, 2), events(chunk, 3),
+    const DuckCells pids(chunk, 0), tids(chunk, 1), stacks(chunk, 2), events(chunk, 3),
         unwinds(chunk, 4), rates(chunk, 5), times(chunk, 6), weights(chunk, 7), counts(chunk, 8);
     Interner& names = sums_.interner();
     for (size_t i = 0; i < count; ++i) {

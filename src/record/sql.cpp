@@ -170,9 +170,11 @@ SqlSession::SpillFolder::~SpillFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
-Result<std::unique_ptr<SqlSession>> SqlSession::open(std::vector<Recording> recordings) {
+Result<std::unique_ptr<SqlSession>> SqlSession::open(std::vector<Recording> recordings,
+                                                     int64_t memory_limit_bytes) {
   std::unique_ptr<SqlSession> session(new SqlSession(std::move(recordings)));
-  TRY_ASSIGN(session->database_, DuckDatabase::open({.temp_folder = session->spill_.path()}));
+  TRY_ASSIGN(session->database_, DuckDatabase::open({.memory_limit_bytes = memory_limit_bytes,
+                                                     .temp_folder = session->spill_.path()}));
   TRY_ASSIGN(session->connection_, DuckConnection::open(session->database_));
   TRY(register_journal_scan(session->connection_, session->recordings_));
   ViewMaker views(session->connection_, session->recordings_);

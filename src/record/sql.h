@@ -28,7 +28,9 @@ struct SqlRows {
 
 class SqlSession {
  public:
-  static Result<std::unique_ptr<SqlSession>> open(std::vector<Recording> recordings);
+  // Of what takes more memory than the limit a part goes to disk; 0: DuckDB's own limit.
+  static Result<std::unique_ptr<SqlSession>> open(std::vector<Recording> recordings,
+                                                  int64_t memory_limit_bytes = 0);
 
   // Rows of the last statement, as they are made. They must go before the session. kInvalid says
   // what is wrong with the SQL in one line.

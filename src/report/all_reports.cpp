@@ -9,6 +9,7 @@
 #include "report/flamegraph_report.h"
 #include "report/folded_report.h"
 #include "report/html_report.h"
+#include "report/io_report.h"
 #include "report/json_report.h"
 #include "report/markdown_report.h"
 #include "report/report.h"
@@ -41,6 +42,8 @@ constexpr std::array kReports = {
                FATHOM_STACK_FLAGS " min-share lines"},
     ReportInfo{"callers", "who calls one function and what it calls (see --function)",
                write_callers_report, FATHOM_STACK_FLAGS " function limit"},
+    ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
+               "process thread from to limit"},
 };
 
 }  // namespace

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls and events of a whole run, added up per function and per file, from counters and from
-// traced calls alike. Made once by a report: any thread may read.
+// Calls and events of a whole run, added up per function and per file. Made once by a report: any
+// thread may read.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "record/recording.h"
+#include "record/call_sums.h"
 
 namespace fathom {
 
 struct CallTotal {
   std::string layer;
   std::string name;  // of a function, an event or a file
-  int64_t count = 0;
-  Maybe time_ns, bytes, errors;  // absent: none says
+  CallFigures figures;
 };
 
 struct CallTotals {

@@ -72,9 +72,9 @@ class HtmlPage {
     const SummaryLines words = summary_lines(summary_);
     put("<header>\n<h1>{}</h1>\n<p class=\"facts {}\">{}</p>\n<dl class=\"totals\">\n",
         xml_text(summary_.text(summary_.run().command), kHeadColumns),
-        words.ended_well ? "good" : "bad", xml_text(join(words.facts, kPartDot), kHeadColumns));
+        words.ended_well ? "good" : "bad", xml_text(join(words.facts, kDot), kHeadColumns));
     bool open = false;
-    for (const LabelledLine& line : words.lines) {
+    for (const LabelLine& line : words.lines) {
       if (!line.label.empty() || !open) {
         put("{}<div><dt>{}</dt><dd>", open ? "</dd></div>\n" : "", xml_text(line.label, 40));
         open = true;

@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "record/row_text.h"
+#include "report/io_json.h"
+#include "report/json_text.h"
 #include "report/summary.h"
 
 namespace fathom {
@@ -19,8 +21,6 @@ std::string list_json(const Summary& summary) {
   }
   return json + (json.size() > 1 ? "\n  ]" : "]");
 }
-
-std::string number_json(const Maybe& value) { return value ? std::to_string(*value) : "null"; }
 
 std::string programs_json(const Summary& summary) {
   std::string json = "[";
@@ -61,6 +61,14 @@ std::string stacks_json(const Summary& summary) {
       stacks.quality ? quality_json(*stacks.quality) : "null", functions);
 }
 
+// null: no calls of I/O were recorded.
+Result<std::string> calls_json(const Recording& recording) {
+  const auto profile = load_io_profile(recording, {});
+  if (profile.ok()) return io_json(profile.value());
+  if (profile.error().code == Code::kNotFound) return std::string("null");
+  return profile.error();
+}
+
 std::string gauges_json(const Summary& summary) {
   std::string json = "{";
   for (const auto& [name, range] : summary.gauges) {
@@ -75,16 +83,18 @@ std::string gauges_json(const Summary& summary) {
 
 Status write_json_report(const Recording& recording, const ReportOptions& options) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
+  TRY_ASSIGN(const std::string io, calls_json(recording));
   RowText text(summary.tables->names.dictionary(), summary.tables->rows);
   const std::string damage = summary.damage.empty() ? "null" : json_quote(summary.damage);
   return print_to(
       options.out,
       fmt::format(
           "{{\n  \"format\": 1,\n  \"damage\": {},\n  \"duration_ns\": {},\n  \"run\": {},\n"
-          "  \"probes\": {},\n  \"programs\": {},\n  \"stacks\": {},\n  \"gauges\": {},\n  "
+          "  \"probes\": {},\n  \"programs\": {},\n  \"stacks\": {},\n  \"io\": {},\n  "
+          "\"gauges\": {},\n  "
           "\"processes\": {}\n}}\n",
           damage, summary.duration_ns, text.json(summary.run(), "  "),
-          list_json<ProbeStatus>(summary), programs_json(summary), stacks_json(summary),
+          list_json<ProbeStatus>(summary), programs_json(summary), stacks_json(summary), io,
           gauges_json(summary), list_json<Process>(summary)));
 }
 

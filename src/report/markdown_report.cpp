@@ -47,10 +47,10 @@ std::string summary_text(const Summary& summary) {
   const SummaryLines words = summary_lines(summary);
   std::string out = fmt::format("## {}\n\n**{}**\n\n| | |\n|---|---|\n",
                                 markdown_code(summary.text(summary.run().command), kHeadColumns),
-                                markdown_text(join(words.facts, kPartDot), kHeadColumns));
-  for (const LabelledLine& line : words.lines) {
+                                markdown_text(join(words.facts, kDot), kHeadColumns));
+  for (const LabelLine& line : words.lines) {
     out += fmt::format("| {} | {} |\n", line.label.empty() ? "" : "**" + line.label + "**",
-                       markdown_text(join(line.parts, kPartDot), kNoteColumns));
+                       markdown_text(join(line.parts, kDot), kNoteColumns));
   }
   return out;
 }
@@ -58,7 +58,7 @@ std::string summary_text(const Summary& summary) {
 std::string origin_text(const Summary& summary) {
   std::string out;
   for (const auto& [label, text] : run_origin(summary)) {
-    out += fmt::format("{}{}: {}", out.empty() ? "\n" : kPartDot, label,
+    out += fmt::format("{}{}: {}", out.empty() ? "\n" : kDot, label,
                        markdown_code(text, kCellColumns));
   }
   return out + "\n";

@@ -102,11 +102,48 @@ FROM calls WHERE file IS NOT NULL GROUP BY run, label, layer, file
 ORDER BY sum(bytes) DESC NULLS LAST, sum(time_ns) DESC NULLS LAST LIMIT 100)",
      "no calls on files were recorded: the probes that watch them are listed by fathom doctor"},
 
-    {"bandwidth", "Bytes moved in each slice of time, by layer and function", R"(
+    {"latencies", "How long calls took: percentiles and the longest, per function", R"(
+WITH steps AS (
+  SELECT run, label, layer, name, unnest(latency) AS calls,
+         least((1::HUGEINT << generate_subscripts(latency, 1)) - 1, 9223372036854775807)::BIGINT AS ns, false AS exact FROM counters
+  UNION ALL BY NAME
+  SELECT run, label, layer, name, 1 AS calls, duration_ns AS ns, true AS exact FROM spans),
+sums AS (
+  SELECT run, label, layer, name, ns, sum(calls) AS calls, bool_and(exact) AS exact FROM steps WHERE calls > 0 GROUP BY ALL),
+ranks AS (
+  SELECT *, sum(calls) OVER (each ORDER BY ns) AS rank, sum(calls) OVER each AS of
+  FROM sums WINDOW each AS (PARTITION BY run, layer, name))
+SELECT label, layer, name, any_value(of) AS calls, min(ns) FILTER (rank >= 0.50 * of) AS p50_ns,
+       min(ns) FILTER (rank >= 0.95 * of) AS p95_ns, min(ns) FILTER (rank >= 0.99 * of) AS p99_ns, max(ns) AS max_ns,
+       CASE WHEN bool_and(exact) THEN 'exact' ELSE 'at most' END AS bound
+FROM ranks GROUP BY run, label, layer, name ORDER BY run, layer, calls DESC, name)",
+     "no calls with latencies were recorded: the probes that watch them are listed by fathom "
+     "doctor"},
+
+    {"calls-by-thread", "Who made the calls: time, bytes and errors of every thread, by layer", R"(
+WITH calls AS (
+  SELECT run, label, pid, tid, layer, count, time_ns, bytes, errors FROM counters
+  UNION ALL BY NAME
+  SELECT run, label, pid, tid, layer, 1 AS count, duration_ns AS time_ns, bytes, (result < 0)::BIGINT AS errors FROM spans),
+names AS (SELECT run, pid, max_by(name, start_ns) AS process FROM processes GROUP BY ALL),
+threads AS (SELECT run, pid, tid, max_by(name, start_ns) AS thread FROM threads GROUP BY ALL)
+SELECT c.label, c.layer, c.pid, n.process, c.tid, t.thread, sum(c.count) AS calls, round(sum(c.time_ns) / 1e6, 3) AS time_ms,
+       sum(c.bytes) AS bytes, sum(c.errors) AS errors
+FROM calls c LEFT JOIN names n USING (run, pid) LEFT JOIN threads t USING (run, pid, tid)
+GROUP BY c.run, c.label, c.layer, c.pid, n.process, c.tid, t.thread
+ORDER BY c.run, c.layer, sum(c.time_ns) DESC NULLS LAST, c.tid)",
+     "no calls were recorded: the probes that watch them are listed by fathom doctor"},
+
+    {"bandwidth", "Bytes moved in each slice of time (of traced calls: second), by function", R"(
+WITH moved AS (
+  SELECT run, label, slice_ns, slice_length_ns, layer, name, count, bytes FROM counters
+  UNION ALL BY NAME
+  SELECT s.run, s.label, s.start_ns - (s.start_ns - r.start_ns) % 1000000000 AS slice_ns, 1000000000 AS slice_length_ns,
+         s.layer, s.name, 1 AS count, s.bytes FROM spans s JOIN runs r USING (run))
 SELECT c.label, round((c.slice_ns - r.start_ns) / 1e9, 3) AS at_s, c.layer, c.name, sum(c.count) AS calls,
        sum(c.bytes) AS bytes, round(sum(c.bytes) / nullif(max(c.slice_length_ns), 0) * 1e3, 3) AS mb_per_s
-FROM counters c JOIN runs r USING (run) WHERE c.bytes > 0
-GROUP BY c.run, c.label, c.slice_ns, r.start_ns, c.layer, c.name ORDER BY c.run, c.slice_ns, bytes DESC)",
+FROM moved c JOIN runs r USING (run) WHERE c.bytes > 0
+GROUP BY c.run, c.label, c.slice_ns, r.start_ns, c.layer, c.name ORDER BY c.run, c.slice_ns, bytes DESC, c.layer, c.name)",
      "no calls that move bytes were recorded: the probes that watch them are listed by fathom "
      "doctor"},
 

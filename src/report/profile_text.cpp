@@ -7,11 +7,11 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/label_lines.h"
 
 namespace fathom {
 namespace {
 
-constexpr std::string_view kDot = " · ";
 constexpr size_t kLeastName = 8;  // columns beside a source line
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

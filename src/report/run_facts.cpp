@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/label_lines.h"
 
 namespace fathom {
 namespace {
@@ -36,10 +37,6 @@ std::string ending(const Summary& summary) {
 }
 
 }  // namespace
-
-std::string plural(int64_t count, std::string_view one, std::string_view many) {
-  return format_count(count) + " " + std::string(count == 1 ? one : many);
-}
 
 bool imported(const Summary& summary) {
   return summary.text(summary.run().launcher).starts_with("import");

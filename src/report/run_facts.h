@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/summary.h"
@@ -16,8 +15,5 @@ bool imported(const Summary& summary);
 bool ended_well(const Summary& summary);
 // "exit 0", "2.8 s", "5 processes".
 std::vector<std::string> run_facts(const Summary& summary);
-
-// "1 process", "5 processes".
-std::string plural(int64_t count, std::string_view one, std::string_view many);
 
 }  // namespace fathom

@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/call_totals.h"
+#include "report/io_text.h"
 #include "report/profile.h"
 #include "report/profile_text.h"
-#include "report/timeline_text.h"
 
 namespace fathom {
 namespace {
@@ -23,9 +23,7 @@ constexpr size_t kCommandColumns = 130;
 constexpr auto kNumber = ColumnKind::kNumber;
 constexpr auto kName = ColumnKind::kName;
 
-std::string count_cell(const Maybe& count) { return count ? format_count(*count) : ""; }
 std::string bytes_cell(const Maybe& bytes) { return bytes ? format_bytes(*bytes) : ""; }
-std::string time_cell(const Maybe& ns) { return ns ? format_duration_ns(*ns) : ""; }
 std::string percent_cell(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string shown_note(size_t shown, size_t all, std::string_view by) {
@@ -42,7 +40,7 @@ ReportTable programs_table(const Summary& summary) {
                    {"Peak of one", kNumber}};
   const size_t shown = std::min(kMostRows, summary.programs.size());
   for (const ProgramShare& program : std::span(summary.programs).first(shown)) {
-    table.rows.push_back({program.name, format_count(program.processes), time_cell(program.cpu_ns),
+    table.rows.push_back({program.name, format_count(program.processes), time_text(program.cpu_ns),
                           program.cpu_ns ? percent_cell(program.cpu_share) : "",
                           bytes_cell(program.peak_rss_bytes)});
   }
@@ -75,8 +73,8 @@ ReportTable processes_table(const Summary& summary) {
     if (row.end_ns) length_ns = *row.end_ns - row.start_ns;
     const int64_t from_ns = std::max<int64_t>(0, row.start_ns - summary.run().start_ns);
     table.rows.push_back({std::string(summary.text(row.name)), std::to_string(row.pid),
-                          time_cell(row.cpu_ns), time_cell(row.user_ns), time_cell(row.system_ns),
-                          time_cell(row.wait_ns), moment_text(from_ns), time_cell(length_ns),
+                          time_text(row.cpu_ns), time_text(row.user_ns), time_text(row.system_ns),
+                          time_text(row.wait_ns), moment_text(from_ns), time_text(length_ns),
                           bytes_cell(row.peak_rss_bytes), bytes_cell(row.disk_read_bytes),
                           bytes_cell(row.disk_written_bytes), ending_cell(row),
                           fit(printable(summary.text(row.args)), kCommandColumns)});
@@ -114,10 +112,11 @@ ReportTable calls_table(const std::vector<CallTotal>& totals, bool files) {
                    {"Errors", kNumber}};
   for (const CallTotal& total : std::span(totals).first(shown)) {
     Maybe mean_ns;
-    if (total.time_ns && total.count > 0) mean_ns = *total.time_ns / total.count;
-    table.rows.push_back({total.layer, total.name, format_count(total.count),
-                          bytes_cell(total.bytes), time_cell(total.time_ns), time_cell(mean_ns),
-                          count_cell(total.errors)});
+    if (total.figures.time_ns && total.figures.calls > 0)
+      mean_ns = *total.figures.time_ns / total.figures.calls;
+    table.rows.push_back({total.layer, total.name, format_count(total.figures.calls),
+                          bytes_cell(total.figures.bytes), time_text(total.figures.time_ns),
+                          time_text(mean_ns), count_text(total.figures.errors)});
   }
   return table;
 }
@@ -127,7 +126,7 @@ ReportTable events_table(const std::vector<CallTotal>& totals) {
   ReportTable table{"counters", "Counters", shown_note(shown, totals.size(), "name"), {}, {}};
   table.columns = {{"Layer"}, {"Event", kName}, {"Count", kNumber}};
   for (const CallTotal& total : std::span(totals).first(shown))
-    table.rows.push_back({total.layer, total.name, format_count(total.count)});
+    table.rows.push_back({total.layer, total.name, format_count(total.figures.calls)});
   return table;
 }
 
@@ -140,7 +139,7 @@ ReportTable probes_table(const Summary& summary) {
   for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
     const auto text = [&](StringId id) { return std::string(summary.text(id)); };
     table.rows.push_back({text(probe.probe), text(probe.rung), format_count(probe.seen),
-                          format_count(probe.dropped), time_cell(probe.cpu_ns),
+                          format_count(probe.dropped), time_text(probe.cpu_ns),
                           bytes_cell(probe.memory_bytes), text(probe.settings), text(probe.why)});
   }
   table.note = summary.damage.empty() ? "The recording is whole." : summary.damage;
@@ -181,13 +180,13 @@ std::vector<std::pair<std::string, std::string>> run_origin(const Summary& summa
   }
   add("Host", std::string(summary.text(run.host)));
   add("CPU", std::string(summary.text(run.cpu_model)));
-  add("Cores", count_cell(run.cores));
+  add("Cores", count_text(run.cores));
   add("Memory of the host", bytes_cell(run.memory_bytes));
   add("Kernel", std::string(summary.text(run.kernel)));
   add("Virtual", std::string(summary.text(run.virtualization)));
   add("Folder", std::string(summary.text(run.cwd)));
   add("Limits", std::string(summary.text(run.limits)));
-  add("Looked every", time_cell(run.interval_ns));
+  add("Looked every", time_text(run.interval_ns));
   add("Recorded by", "fathom " + std::string(summary.text(run.version)));
   return origin;
 }

@@ -9,18 +9,13 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_style.h"
-#include "report/labelled_lines.h"
+#include "report/label_lines.h"
 #include "report/profile_text.h"
 #include "report/run_facts.h"
 #include "report/summary.h"
 
 namespace fathom {
 namespace {
-
-std::string percent(double share) {
-  return share > 0 && share < 0.001 ? "<0.1 %"
-                                    : fmt::format("{:.{}f} %", share * 100, share < 0.0995 ? 1 : 0);
-}
 
 // "12 ± 2 %" of what was sampled. The interval is rounded up, so that it says no less than it is.
 std::string sampled_percent(double share, int64_t samples) {
@@ -31,12 +26,8 @@ std::string sampled_percent(double share, int64_t samples) {
                      digits);
 }
 
-double ratio(int64_t part_ns, int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0;
-}
-
 std::string headline(const Summary& summary, const ReportOptions& options) {
-  const std::string facts = std::string(kPartDot) + join(run_facts(summary), kPartDot);
+  const std::string facts = std::string(kDot) + join(run_facts(summary), kDot);
   const size_t room =
       options.columns > display_width(facts) + 12 ? options.columns - display_width(facts) : 12;
   return styled(Style::kHeading, fit(printable(summary.text(summary.run().command)), room),
@@ -44,7 +35,7 @@ std::string headline(const Summary& summary, const ReportOptions& options) {
          styled(ended_well(summary) ? Style::kGood : Style::kBad, facts, options.colours) + "\n";
 }
 
-void add_cpu(const Summary& summary, LabelledLines& lines) {
+void add_cpu(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (run.user_ns && run.system_ns) {
@@ -64,7 +55,7 @@ void add_cpu(const Summary& summary, LabelledLines& lines) {
   lines.add("CPU", parts);
 }
 
-void add_memory(const Summary& summary, LabelledLines& lines) {
+void add_memory(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   std::vector<std::string> parts;
   if (const GaugeRange* tree = summary.gauge("tree rss");
@@ -91,7 +82,7 @@ void add_memory(const Summary& summary, LabelledLines& lines) {
   lines.add("Memory", parts);
 }
 
-void add_io(const Summary& summary, LabelledLines& lines) {
+void add_io(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (run.disk_read_bytes && run.disk_written_bytes) {
     lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read",
@@ -112,7 +103,7 @@ void add_io(const Summary& summary, LabelledLines& lines) {
   }
 }
 
-void add_pressure(const Summary& summary, LabelledLines& lines) {
+void add_pressure(const Summary& summary, LabelLines& lines) {
   for (const std::string scope : {"cgroup", "host"}) {
     std::vector<std::string> parts;
     for (const std::string what : {"cpu", "io", "memory"}) {
@@ -130,7 +121,7 @@ void add_pressure(const Summary& summary, LabelledLines& lines) {
   }
 }
 
-void add_programs(const Summary& summary, LabelledLines& lines) {
+void add_programs(const Summary& summary, LabelLines& lines) {
   std::vector<std::string> parts;
   for (const ProgramShare& program : summary.programs) {
     if (parts.size() == 6 || program.cpu_share < 0.005) break;
@@ -150,7 +141,7 @@ void add_programs(const Summary& summary, LabelledLines& lines) {
   lines.add(several ? "" : "Hot", functions);
 }
 
-void add_stacks(const Summary& summary, LabelledLines& lines) {
+void add_stacks(const Summary& summary, LabelLines& lines) {
   if (!summary.stacks) return;
   const StackSummary& stacks = *summary.stacks;
   std::string samples = plural(stacks.samples, "sample", "samples");
@@ -165,7 +156,7 @@ void add_stacks(const Summary& summary, LabelledLines& lines) {
     lines.add_prose("", word, Style::kFaint);
 }
 
-void add_recorder(const Summary& summary, LabelledLines& lines) {
+void add_recorder(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (!run.recorder_cpu_ns) return;
   std::string cpu = format_duration_ns(*run.recorder_cpu_ns) + " CPU";
@@ -182,7 +173,7 @@ void add_recorder(const Summary& summary, LabelledLines& lines) {
   lines.add("Recorder", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
 }
 
-void add_notes(const Summary& summary, LabelledLines& lines) {
+void add_notes(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
     if (probe.why == StringId::kNone) continue;
@@ -201,7 +192,7 @@ void add_notes(const Summary& summary, LabelledLines& lines) {
   if (!summary.damage.empty()) lines.add_prose("Missing", summary.damage, Style::kWarning);
 }
 
-void add_all(const Summary& summary, LabelledLines& lines) {
+void add_all(const Summary& summary, LabelLines& lines) {
   if (!imported(summary)) {
     add_cpu(summary, lines);
     add_memory(summary, lines);
@@ -218,7 +209,7 @@ void add_all(const Summary& summary, LabelledLines& lines) {
 
 SummaryLines summary_lines(const Summary& summary) {
   SummaryLines found{run_facts(summary), ended_well(summary), {}};
-  LabelledLines lines(found.lines);
+  LabelLines lines(found.lines);
   add_all(summary, lines);
   return found;
 }
@@ -228,7 +219,7 @@ Status write_summary_report(const Recording& recording, const ReportOptions& giv
   ReportOptions options = given;
   if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
   std::string text = headline(summary, options);
-  LabelledLines lines(options.columns, options.colours, text);
+  LabelLines lines(options, text);
   add_all(summary, lines);
   return print_to(options.out, text);
 }

@@ -3,7 +3,7 @@
 // take the same words.
 #pragma once
 
-#include "report/labelled_lines.h"
+#include "report/label_lines.h"
 #include "report/report.h"
 #include "report/summary.h"
 
@@ -15,7 +15,7 @@ Status write_summary_report(const Recording& recording, const ReportOptions& opt
 struct SummaryLines {
   std::vector<std::string> facts;  // how it ended, how long it took, its processes
   bool ended_well = false;
-  std::vector<LabelledLine> lines;
+  std::vector<LabelLine> lines;
 };
 SummaryLines summary_lines(const Summary& summary);
 

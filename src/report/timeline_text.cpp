@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "report/io_text.h"
 
 namespace fathom {
 
@@ -19,10 +20,6 @@ std::string figure_text(double value, std::string_view unit) {
                                  ? format_count(static_cast<int64_t>(std::llround(value)))
                                  : fmt::format("{:.4g}", value);
   return unit.empty() || unit == "count" ? number : number + " " + std::string(unit);
-}
-
-std::string moment_text(int64_t time_ns) {
-  return time_ns == 0 ? "0 s" : format_duration_ns(time_ns);
 }
 
 ReportTable curves_table(const Timeline& timeline) {

@@ -12,8 +12,6 @@ namespace fathom {
 
 // "1.52 cores", "12.3 MB/s", "37 items".
 std::string figure_text(double value, std::string_view unit);
-// A moment of the run: "0 s", "1.5 s".
-std::string moment_text(int64_t time_ns);
 
 // Mean and peak of every curve; the marks.
 ReportTable curves_table(const Timeline& timeline);

@@ -33,11 +33,6 @@ Widths widths_of(const Profile& profile, std::span<const uint32_t> shown, size_t
   return {kAnyWidth, kAnyWidth, std::clamp(longest, sizeof "function" - 1, kWideNameColumns)};
 }
 
-std::string padded(const std::string& text, size_t columns) {
-  const size_t width = display_width(text);
-  return width < columns ? text + std::string(columns - width, ' ') : text;
-}
-
 std::string row(const Profile& profile, const Function& function, const Widths& widths,
                 bool colours) {
   const double self = profile.share(function.self.weight);
@@ -49,7 +44,7 @@ std::string row(const Profile& profile, const Function& function, const Widths& 
   if (module.empty() || function.kind == FrameKind::kInlined) module = kind_text(function);
   const std::string name = fit_name(printable(function.name), widths.name);
   if (module.empty()) return figures + styled(Style::kName, name, colours) + "\n";
-  return figures + styled(Style::kName, padded(name, widths.padded_name), colours) + "  " +
+  return figures + styled(Style::kName, pad(name, widths.padded_name), colours) + "  " +
          styled(Style::kFaint, fit(printable(module), widths.module), colours) + "\n";
 }
 

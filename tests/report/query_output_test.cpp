@@ -195,6 +195,14 @@ TEST_F(QueryTest, NamedQueriesCountRight) {
   EXPECT_EQ(named("calls"),
             "label,layer,name,calls,time_ms,self_ms,mean_ns,bytes,errors\na,sys,write,23,0.005,,"
             "200,94277,\n");
+  EXPECT_EQ(named("latencies"),
+            "label,layer,name,calls,p50_ns,p95_ns,p99_ns,max_ns,bound\n"
+            "a,sys,write,23,7,7,7,7,at most\n");
+  EXPECT_EQ(named("calls-by-thread"),
+            "label,layer,pid,process,tid,thread,calls,time_ms,bytes,errors\n"
+            "a,sys,100,sh,100,,23,0.005,94277,\n");
+  EXPECT_EQ(named("bandwidth"),
+            "label,at_s,layer,name,calls,bytes,mb_per_s\na,0,sys,write,23,94277,0.094\n");
   EXPECT_EQ(named("exits"),
             "label,pid,name,exit_status,exit_signal,at_s,args\na,101,\"a,\"\"b\"\"\",1,,1.5,\n");
   EXPECT_EQ(named("gauges-by-second"),
@@ -204,6 +212,45 @@ TEST_F(QueryTest, NamedQueriesCountRight) {
       << named("process-tree");
   EXPECT_NE(named("hot-functions").find("main,,native,1,1,100"), std::string::npos)
       << named("hot-functions");
+}
+
+// The same questions to traced calls, beside a counter of the same function.
+TEST_F(QueryTest, TracedCallsAreAskedLikeCountedOnes) {
+  Interner names;
+  std::vector<Rows> frames(1);
+  fathom::Run run;
+  run.id = names.string("id");
+  run.label = names.string("t");
+  run.start_ns = 1'000'000'000;
+  frames[0].of<fathom::Run>().push_back(run);
+  add_calls(names, frames[0]);
+  for (int64_t i = 0; i < 100; ++i) {
+    Span span;
+    span.start_ns = 1'990'000'000 + i * 1'000'000;
+    span.duration_ns = 100 + i;
+    span.thread = names.thread(100, 101);
+    span.layer = names.string("c");
+    span.name = names.string(i == 0 ? "open" : "read");
+    if (i > 0) span.bytes = 10;
+    span.result = i == 0 ? -2 : 10;
+    frames[0].of<Span>().push_back(span);
+  }
+  write_journal(root_.path() + "/t.fathom", names, frames);
+  const auto session = open({root_.path() + "/t.fathom"});
+  EXPECT_EQ(ask(*session, find_named_query("latencies")->sql, As::kCsv),
+            "label,layer,name,calls,p50_ns,p95_ns,p99_ns,max_ns,bound\n"
+            "t,c,read,99,150,195,199,199,exact\n"
+            "t,c,open,1,100,100,100,100,exact\n"
+            "t,sys,write,23,7,7,7,7,at most\n");
+  EXPECT_EQ(ask(*session, find_named_query("calls-by-thread")->sql, As::kCsv),
+            "label,layer,pid,process,tid,thread,calls,time_ms,bytes,errors\n"
+            "t,c,100,,101,,100,0.015,990,1\n"
+            "t,sys,100,,100,,23,0.005,94277,\n");
+  EXPECT_EQ(ask(*session, find_named_query("bandwidth")->sql, As::kCsv),
+            "label,at_s,layer,name,calls,bytes,mb_per_s\n"
+            "t,0,sys,write,23,94277,0.094\n"
+            "t,0,c,read,9,90,0\n"
+            "t,1,c,read,90,900,0.001\n");
 }
 
 // A run that starts at 1 s and is looked at half-way through every second, and once before it

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// stacks_deep ROUNDS: an interpreter of random expressions, as deep C++ programs are: virtual
-// calls, std::function, sorting with a callback, frames of some hundred bytes, 20 to 300 calls
-// deep. What it does depends on ROUNDS only. Built without frame pointers.
+// stacks_deep ROUNDS [DEEPEST]: an interpreter of random expressions, as deep C++ programs are:
+// virtual calls, std::function, sorting with a callback, frames of some hundred bytes, 20 to 300
+// calls deep, or half of DEEPEST to all of it. What it does depends on these two only. Built without
+// frame pointers.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -83,7 +84,11 @@ int main(int count, char** args) {
   Variables variables;
   for (int i = 0; i < 40; ++i) variables["variable_" + std::to_string(i)] = i;
   std::vector<NodePtr> trees;
-  for (int i = 0; i < 64; ++i) trees.push_back(make(random, 20 + i * 4));
+  const int deepest = count > 2 ? atoi(args[2]) : 0;
+  for (int i = 0; i < 64; ++i) {
+    const int depth = deepest > 0 ? deepest / 2 + i * (deepest - deepest / 2) / 64 : 20 + i * 4;
+    trees.push_back(make(random, depth));
+  }
   double sum = 0;
   for (long i = 0; i < rounds; ++i) sum += trees[static_cast<size_t>(i) % 64]->value(variables);
   printf("%g\n", sum);

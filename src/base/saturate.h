@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of numbers that come from a file and may be anything: they stop at the largest instead of
+// turning negative. Any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace fathom {
+
+inline void add_saturating(int64_t& sum, int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum)) sum = value < 0 ? INT64_MIN : INT64_MAX;
+}
+
+inline int64_t difference_saturating(int64_t from, int64_t value) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(from, value, &difference)) return difference;
+  return from < 0 ? INT64_MIN : INT64_MAX;
+}
+
+}  // namespace fathom

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/io_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/saturate.h"
+#include "base/text.h"
+#include "base/text_style.h"
+#include "report/io_bandwidth.h"
+#include "report/io_functions.h"
+#include "report/io_profile.h"
+#include "report/io_text.h"
+#include "report/label_lines.h"
+#include "report/text_table.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kUsualParts = 10;
+
+std::string time_share(const IoProfile& profile) {
+  const double share = ratio(profile.total.io_ns, profile.duration_ns);
+  if (profile.threads.size() < 2) return percent(share) + " of the run";
+  return fmt::format("{:.2f} of {} threads at a time", share, format_count(profile.threads.size()));
+}
+
+void add_head(const IoProfile& profile, LabelLines& lines) {
+  const IoFigures& total = profile.total;
+  std::vector<std::string> time = {format_duration_ns(total.io_ns) + " in calls",
+                                   time_share(profile)};
+  if (total.wait_ns > 0)
+    time.push_back(format_duration_ns(total.wait_ns) + " more waiting (poll, select)");
+  lines.add("I/O", time);
+  lines.add("Moved", {format_bytes(total.read_bytes) + " read",
+                      format_bytes(total.written_bytes) + " written",
+                      plural(static_cast<int64_t>(profile.files.size()), "file", "files")});
+  std::string failed = "failures not recorded";
+  if (total.errors)
+    failed = *total.errors == 0 ? "none failed" : count_text(total.errors) + " failed";
+  lines.add("Calls", {plural(total.calls, "call", "calls"), failed});
+}
+
+void add_coverage(const IoProfile& profile, LabelLines& lines) {
+  std::vector<std::string> parts = {"figures of layer " + printable(profile.layer)};
+  std::string others;
+  for (const std::string_view layer : profile.layers) {
+    if (layer != profile.layer) others += (others.empty() ? "" : ", ") + printable(layer);
+  }
+  if (!others.empty()) parts.push_back("also recorded: " + others);
+  const auto processes = static_cast<int64_t>(profile.processes.size());
+  const auto threads = static_cast<int64_t>(profile.threads.size());
+  if (threads > 0) {
+    parts.push_back(plural(processes, "process", "processes") + ", " +
+                    plural(threads, "thread", "threads"));
+  }
+  const int64_t dropped = profile.coverage ? profile.coverage->dropped : 0;
+  if (!profile.coverage) {
+    parts.emplace_back("losses not known");
+  } else {
+    parts.push_back(dropped == 0 ? "nothing dropped" : format_count(dropped) + " calls dropped");
+  }
+  lines.add("Seen", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
+  if (profile.coverage && !profile.coverage->why.empty())
+    lines.add_prose("Note", printable(profile.coverage->why), Style::kWarning);
+  if (!profile.damage.empty())
+    lines.add_prose("Missing", printable(profile.damage), Style::kWarning);
+}
+
+std::string files_text(const IoProfile& profile, const ReportOptions& options) {
+  if (profile.files.empty()) return "";
+  const size_t rows = rows_shown(options, kUsualIoRows, profile.files.size());
+  TextTable table({{"file", Side::kLeft, 0, kLeastName},
+                   {"opens", Side::kRight, 3},
+                   {"reads", Side::kRight, 2},
+                   {"read"},
+                   {"writes", Side::kRight, 2},
+                   {"written"},
+                   {"time", Side::kRight, 1}});
+  int64_t shown = 0;
+  for (size_t i = 0; i < rows; ++i) {
+    const IoFigures& file = profile.files[i].figures;
+    add_saturating(shown, file.bytes());
+    table.add({printable(profile.files[i].name), format_count(file.opens), format_count(file.reads),
+               bytes_text(file.read_bytes), format_count(file.writes),
+               bytes_text(file.written_bytes), format_duration_ns(file.io_ns)});
+  }
+  std::string text = heading("Files", " by bytes moved", options) + table.write(options);
+  if (rows < profile.files.size()) {
+    int64_t all = 0;
+    for (const IoFile& file : profile.files) add_saturating(all, file.figures.bytes());
+    text += footnote(
+        plural(static_cast<int64_t>(profile.files.size() - rows), "more file", "more files") +
+            " with " + percent(ratio(all - shown, all)) + " of the bytes; --limit 0 shows all",
+        options);
+  }
+  return text;
+}
+
+std::string parts_text(const IoProfile& profile, const ReportOptions& options) {
+  const bool by_process = profile.processes.size() > 1;
+  const std::vector<IoPart>& parts = by_process ? profile.processes : profile.threads;
+  if (parts.size() < 2) return "";
+  const size_t rows = rows_shown(options, kUsualParts, parts.size());
+  std::vector<TextColumn> columns = {
+      {by_process ? "process" : "thread", Side::kLeft, 0, kLeastName},
+      {by_process ? "pid" : "tid", Side::kRight, 2},
+      {"calls", Side::kRight, 3},
+      {"read"},
+      {"written"},
+      {"time"},
+      {"share", Side::kRight, 1}};
+  if (by_process) columns.push_back({"threads", Side::kRight, 4});
+  TextTable table(columns);
+  for (size_t i = 0; i < rows; ++i) {
+    const IoPart& part = parts[i];
+    std::vector<std::string> cells = {part.name.empty() ? "?" : printable(part.name),
+                                      std::to_string(by_process ? part.pid : part.tid),
+                                      format_count(part.figures.calls),
+                                      bytes_text(part.figures.read_bytes),
+                                      bytes_text(part.figures.written_bytes),
+                                      format_duration_ns(part.figures.io_ns),
+                                      percent(ratio(part.figures.io_ns, profile.total.io_ns))};
+    if (by_process) cells.push_back(format_count(part.threads));
+    table.add(std::move(cells));
+  }
+  std::string text = heading(by_process ? "Processes" : "Threads", " by time in I/O", options) +
+                     table.write(options);
+  if (rows < parts.size())
+    text += footnote(format_count(parts.size() - rows) + " more; --limit 0 shows all", options);
+  return text;
+}
+
+}  // namespace
+
+Status write_io_report(const Recording& recording, const ReportOptions& options) {
+  TRY_ASSIGN(const IoProfile profile, load_io_profile(recording, options.filter));
+  const std::string facts =
+      std::string(kDot) + (options.filter.from_ns || options.filter.to_ns
+                               ? format_duration_ns(profile.duration_ns) + " of the run"
+                               : "run of " + format_duration_ns(profile.duration_ns));
+  const size_t room = options.columns - std::min(options.columns, display_width(facts));
+  std::string text =
+      styled(Style::kHeading, fit(printable(profile.command), room), options.colours) + facts +
+      "\n";
+  LabelLines lines(options, text);
+  add_head(profile, lines);
+  add_coverage(profile, lines);
+  for (const std::string_view layer : profile.layers)
+    text += functions_text(profile, layer, options);
+  text += files_text(profile, options);
+  text += bandwidth_text(profile, options);
+  text += parts_text(profile, options);
+  return print_to(options.out, text);
+}
+
+}  // namespace fathom

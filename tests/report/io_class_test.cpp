@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/io_class.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+void expect_all(std::string_view layer, std::string_view names, IoClass expected) {
+  for (const std::string_view name : split_words(names))
+    EXPECT_EQ(io_class_name(io_class(layer, name)), io_class_name(expected)) << name;
+}
+
+TEST(IoClass, FormsOfALibcFunctionAreOfOneKind) {
+  expect_all("c",
+             "read __read __read_chk pread64 __pread64_chk preadv64v2 fread_unlocked _IO_getc "
+             "__getdelim __isoc99_fscanf __recvfrom_chk fgets __fgets_unlocked_chk __uflow",
+             IoClass::kRead);
+  expect_all(
+      "c",
+      "write pwrite64 __libc_write fwrite_unlocked __fprintf_chk __vdprintf_chk putc_unlocked "
+      "sendmsg pwritev64v2 __overflow",
+      IoClass::kWrite);
+  expect_all("c", "sendfile64 copy_file_range splice tee", IoClass::kCopy);
+  expect_all("c", "open64 __open_2 __open64_2 openat64 __openat64_2 fopen64 creat64 mkstemp64",
+             IoClass::kOpen);
+  expect_all("c", "close fclose closedir __close_nocancel close_range", IoClass::kClose);
+  expect_all("c",
+             "__xstat64 __fxstatat64 lstat64 statx rename unlinkat readdir64 getdents64 fcntl64 "
+             "ftruncate64 posix_fallocate64 flistxattr dup2",
+             IoClass::kMetadata);
+  expect_all("c", "lseek64 fseeko64 rewind", IoClass::kSeek);
+  expect_all("c", "fsync fflush_unlocked msync sync_file_range", IoClass::kSync);
+  expect_all("c", "poll __poll_chk epoll_pwait2 aio_suspend64 ppoll_time64", IoClass::kWait);
+  expect_all("c", "mmap64 munmap madvise", IoClass::kMap);
+  expect_all("c", "malloc calloc free posix_memalign", IoClass::kMemory);
+  expect_all("c", "strlen readable __ 64 _2 getpid", IoClass::kOther);
+}
+
+TEST(IoClass, SystemCallsAreToldByTheSameNames) {
+  expect_all("sys", "read pread64 __x64_sys_read sys_enter_preadv2 __arm64_sys_readv",
+             IoClass::kRead);
+  expect_all("sys", "newfstatat newfstat getdents64 ioctl faccessat2", IoClass::kMetadata);
+  expect_all("sys", "pselect6 epoll_wait io_uring_enter", IoClass::kWait);
+  expect_all("sys", "futex clone3 readable", IoClass::kOther);
+}
+
+TEST(IoClass, OtherLayersAreToldByAWord) {
+  expect_all("vfs", "vfs_read do_iter_readv", IoClass::kRead);
+  expect_all("ext4", "ext4_file_write_iter ext4_da_writepages", IoClass::kWrite);
+  expect_all("vfs", "vfs_fsync_range", IoClass::kSync);
+  expect_all("vfs", "vfs_getattr vfs_statx lookup_fast do_unlinkat", IoClass::kMetadata);
+  expect_all("os_cache", "page_cache_async_readahead", IoClass::kMetadata);
+  expect_all("mpi", "MPI_File_read_at_all", IoClass::kRead);
+  expect_all("mpi", "MPI_File_open", IoClass::kOpen);
+  expect_all("block", "block_rq_issue blk_mq_get_request", IoClass::kOther);
+}
+
+TEST(IoClass, LayersStandInTheOrderOfTheirDepth) {
+  for (const auto& [upper, lower] :
+       {std::pair("mpi", "c"), std::pair("c", "sys"), std::pair("sys", "vfs"),
+        std::pair("vfs", "ext4"), std::pair("xfs", "os_cache"), std::pair("os_cache", "block")})
+    EXPECT_LT(layer_depth(upper), layer_depth(lower)) << upper;
+  EXPECT_EQ(layer_title("c"), "C library");
+  EXPECT_EQ(layer_title("ext4"), "");
+  EXPECT_TRUE(is_io_layer("nfs"));
+  EXPECT_FALSE(is_io_layer("cuda"));
+}
+
+}  // namespace
+}  // namespace fathom
