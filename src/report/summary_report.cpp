@@ -237,7 +237,7 @@ void add_notes(const Summary& summary, LabelLines& lines) {
 Status write_summary_report(const Recording& recording, const ReportOptions& given) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
   ReportOptions options = given;
-  if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
+  options.columns = prose_columns(given);
   std::string text = headline(summary, options);
   LabelLines lines(options, text);
   if (!imported(summary)) {
