@@ -64,7 +64,7 @@ std::string direction_text(std::string_view label, const ByteSeries& series, int
 
 std::string bandwidth_text(const IoProfile& profile, const ReportOptions& options) {
   if (profile.total.bytes() == 0) return "";
-  const size_t room = options.columns - 2 * kIndent;
+  const size_t room = prose_columns(options) - 2 * kIndent;
   const Parts parts = parts_of(profile, room);
   std::string text =
       heading("Bandwidth", ", a bar is " + format_duration_ns(parts.part_ns), options);

@@ -20,12 +20,14 @@ constexpr ClassRow kFunctions[] = {
      "read readv pread preadv preadv2 preadv64v2 uflow underflow fread fgetc getc getchar getw "
      "fgets gets getline getdelim "
      "fscanf scanf vfscanf vscanf fgetwc getwc getwchar fgetws fwscanf wscanf vfwscanf vwscanf "
-     "recv recvfrom recvmsg recvmmsg aio_read mq_receive mq_timedreceive msgrcv"},
+     "recv recvfrom recvmsg recvmmsg process_vm_readv eventfd_read aio_read mq_receive "
+     "mq_timedreceive msgrcv"},
     {IoClass::kWrite,
      "write writev pwrite pwritev pwritev2 pwritev64v2 overflow fwrite fputc putc putchar putw "
      "fputs puts fprintf "
      "printf vfprintf vprintf dprintf vdprintf fputwc putwc putwchar fputws fwprintf wprintf "
-     "vfwprintf vwprintf perror send sendto sendmsg sendmmsg aio_write vmsplice mq_send "
+     "vfwprintf vwprintf perror process_vm_writev eventfd_write send sendto sendmsg sendmmsg "
+     "aio_write vmsplice mq_send "
      "mq_timedsend msgsnd"},
     {IoClass::kCopy, "sendfile copy_file_range splice tee"},
     {IoClass::kOpen,
@@ -44,7 +46,8 @@ constexpr ClassRow kFunctions[] = {
      "chmod fchmod fchmodat fchmodat2 lchmod chown fchown lchown fchownat utime utimes futimes "
      "lutimes futimesat futimens utimensat truncate ftruncate fallocate posix_fallocate fadvise "
      "posix_fadvise readahead getdents getdirentries readdir readdir_r scandir scandirat alphasort "
-     "dirfd ftw nftw fts_open fts_read fts_children fts_set fts_close glob globfree realpath "
+     "dirfd ftw nftw fts_open fts_read fts_children fts_set fts_close "
+     "fts64_open fts64_read fts64_children fts64_close glob globfree realpath "
      "canonicalize_file_name getcwd getwd get_current_dir_name chdir fchdir chroot pivot_root "
      "getxattr lgetxattr fgetxattr setxattr lsetxattr fsetxattr listxattr llistxattr flistxattr "
      "removexattr lremovexattr fremovexattr fcntl flock lockf ioctl dup dup2 dup3 fileno umask "

@@ -29,9 +29,9 @@ void LabelLines::write(std::string_view label, const std::vector<std::string>& p
   size_t used = kIndent;
   bool first = true;
   for (const std::string& whole : parts) {
-    const std::string part = fit(whole, options_->columns - kIndent);
+    const std::string part = fit(whole, prose_columns(*options_) - kIndent);
     const size_t width = display_width(part);
-    if (!first && used + display_width(kDot) + width > options_->columns) {
+    if (!first && used + display_width(kDot) + width > prose_columns(*options_)) {
       text += "\n" + std::string(kIndent, ' ');
       used = kIndent;
     } else if (!first) {
@@ -51,7 +51,7 @@ void LabelLines::add_prose(std::string_view label, std::string_view prose, Style
   for (const std::string_view word : split_words(prose)) {
     std::string& line = lines.back();
     if (!line.empty() &&
-        display_width(line) + 1 + display_width(word) > options_->columns - kIndent) {
+        display_width(line) + 1 + display_width(word) > prose_columns(*options_) - kIndent) {
       lines.emplace_back(word);
     } else {
       line += (line.empty() ? "" : " ") + std::string(word);

@@ -17,6 +17,7 @@ namespace fathom {
 
 // For a file or a pipe: names stay whole there.
 constexpr size_t kAnyWidth = size_t{1} << 24;
+constexpr size_t kProseWidth = 80;  // of what is wrapped or drawn, where a line may have any width
 
 struct ReportOptions {
   std::FILE* out = stdout;
@@ -29,6 +30,10 @@ struct ReportOptions {
   double min_share = 0.01;           // of a tree: what is less is left out
   std::string* aside = nullptr;  // gets what the reader must know and the format has no place for
 };
+
+inline size_t prose_columns(const ReportOptions& options) {
+  return options.columns < kAnyWidth ? options.columns : kProseWidth;
+}
 
 struct ReportInfo {
   const char* name;

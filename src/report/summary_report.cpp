@@ -217,7 +217,7 @@ SummaryLines summary_lines(const Summary& summary) {
 Status write_summary_report(const Recording& recording, const ReportOptions& given) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
   ReportOptions options = given;
-  if (options.columns == kAnyWidth) options.columns = 80;  // prose is wrapped everywhere
+  options.columns = prose_columns(given);
   std::string text = headline(summary, options);
   LabelLines lines(options, text);
   add_all(summary, lines);

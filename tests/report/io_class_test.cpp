@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/subprocess.h"
 #include "base/text.h"
 
 namespace fathom {
@@ -56,6 +57,26 @@ TEST(IoClass, OtherLayersAreToldByAWord) {
   expect_all("mpi", "MPI_File_read_at_all", IoClass::kRead);
   expect_all("mpi", "MPI_File_open", IoClass::kOpen);
   expect_all("block", "block_rq_issue blk_mq_get_request", IoClass::kOther);
+}
+
+// Names that the library exports; those that end or copy the process are no calls of ours.
+std::vector<std::string> wrapped_functions() {
+  std::vector<std::string> names;
+  const auto listed = run_to_end({"nm", "-D", "--defined-only", "--format=just-symbols",
+                                  FATHOM_BUILD_DIR "/lib/libfathom-io-malloc.so"});
+  if (!listed.ok()) return names;
+  for (const std::string_view line : split_words(listed.value().output)) {
+    const std::string name(line.substr(0, line.find('@')));
+    if (!name.empty() && name != "vfork" && name != "_exit" && name != "_Exit")
+      names.push_back(name);
+  }
+  return names;
+}
+
+TEST(IoClass, EveryWrappedFunctionHasOne) {
+  const auto names = wrapped_functions();
+  ASSERT_GT(names.size(), 300U);
+  for (const std::string& name : names) EXPECT_NE(io_class("c", name), IoClass::kOther) << name;
 }
 
 TEST(IoClass, LayersStandInTheOrderOfTheirDepth) {
