@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "base/subprocess.h"
 #include "base/text.h"
 
@@ -65,10 +67,10 @@ std::vector<std::string> wrapped_functions() {
   const auto listed = run_to_end({"nm", "-D", "--defined-only", "--format=just-symbols",
                                   FATHOM_BUILD_DIR "/lib/libfathom-io-malloc.so"});
   if (!listed.ok()) return names;
-  for (const std::string_view line : split_words(listed.value().output)) {
-    const std::string name(line.substr(0, line.find('@')));
-    if (!name.empty() && name != "vfork" && name != "_exit" && name != "_Exit")
-      names.push_back(name);
+  std::istringstream lines(listed.value().output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(0, line.find('@'));
+    if (name != "vfork" && name != "_exit" && name != "_Exit") names.push_back(name);
   }
   return names;
 }
