@@ -10,6 +10,7 @@
 #include "report/folded_report.h"
 #include "report/json_report.h"
 #include "report/report.h"
+#include "report/stat_report.h"
 #include "report/summary_report.h"
 #include "report/top_report.h"
 #include "report/tree_report.h"
@@ -36,6 +37,8 @@ constexpr std::array kReports = {
                FATHOM_STACK_FLAGS " min-share lines"},
     ReportInfo{"callers", "who calls one function and what it calls (see --function)",
                write_callers_report, FATHOM_STACK_FLAGS " function limit"},
+    ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",
+               write_stat_report},
 };
 
 }  // namespace
