@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "probe/counters/counters_probe.h"
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
@@ -26,6 +27,12 @@ constexpr std::array kProbes = {
               make_io_probe,
               examine_io,
               {"io", "malloc"}},
+    ProbeInfo{"counters",
+              "how often: cycles, cache misses, faults, switches, any tracepoint",
+              false,
+              make_counters_probe,
+              examine_counters,
+              {"counters", "per-thread"}},
 };
 
 }  // namespace
