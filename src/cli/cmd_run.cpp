@@ -259,6 +259,9 @@ constexpr Flag kFlags[] = {
              "time; --probe counters counts the usual ones",
      .repeatable = true},
     {.name = "per-thread", .help = "counts of each thread, too; costs more at every fork"},
+    {.name = "simulate",
+     .help =
+         "run under Valgrind: instructions, caches and branches per function, many times slower"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

@@ -6,6 +6,7 @@
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
+#include "probe/simulate/simulate_probe.h"
 #include "probe/stacks/stacks_probe.h"
 
 namespace fathom {
@@ -33,6 +34,12 @@ constexpr std::array kProbes = {
               make_counters_probe,
               examine_counters,
               {"counters", "per-thread"}},
+    ProbeInfo{"simulate",
+              "instructions, cache and branch figures per function where there is no PMU",
+              false,
+              make_simulate_probe,
+              examine_simulate,
+              {"simulate"}},
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/text_style.h"
 #include "report/event_ratios.h"
 #include "report/labelled_lines.h"
+#include "report/node_lines.h"
 
 namespace fathom {
 namespace {
@@ -17,6 +18,7 @@ constexpr size_t kCountColumns = 20;
 constexpr size_t kLeastNameColumns = 24;
 constexpr size_t kMostNameColumns = 48;
 constexpr std::string_view kSimulated = "valgrind";
+constexpr std::string_view kByFunction = "instructions:simulated";
 
 // What the lines need to know of each other.
 struct Stat {
@@ -144,6 +146,8 @@ Status write_stat_report(const Recording& recording, const ReportOptions& option
   std::string text =
       "Counted for " + fit(command, std::max<size_t>(options.columns, 32) - 12) + "\n\n";
   for (const EventCount& event : stat.events()) text += line_of(stat, event);
+  TRY_ASSIGN(const std::string functions, node_lines(recording, kByFunction, options));
+  if (!functions.empty()) text += fmt::format("\n{} by function\n{}", kByFunction, functions);
   text += times_text(stat);
   std::string notes;
   LabelledLines lines(options.columns == kAnyWidth ? 80 : options.columns, options.colours, notes);
