@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/counter_parts.h"
 #include "report/labelled_lines.h"
 #include "report/profile_text.h"
 #include "report/summary.h"
@@ -259,6 +260,7 @@ Status write_summary_report(const Recording& recording, const ReportOptions& giv
     add_io(summary, lines);
   }
   add_pressure(summary, lines);
+  lines.add("Counters", counter_parts(summary));
   add_stacks(summary, lines);
   add_programs(summary, lines);
   add_recorder(summary, lines);

@@ -65,33 +65,42 @@ class Opener {
   }
 
  private:
-  // Threads that ended meanwhile are left out; any other error leaves nothing open.
+  // Threads that ended meanwhile are left out. Where the last of many threads get no event, the
+  // others keep theirs; any other error leaves nothing open.
   Status open_all(const perf_event_attr& attr, const EventRequest& request, CounterEvent& event) {
     std::vector<int> leaders = leaders_of(request.group);
     Error last{Code::kNotFound, "its threads have ended"};
+    bool whole = true;
     for (size_t i = 0; i < slots_.size(); ++i) {
       auto fd = open_one(attr, slots_[i], leaders[i], event);
-      if (!fd.ok()) {
-        last = std::move(fd).error();
-        if (tree_ && last.code == Code::kNotFound) continue;  // ESRCH
-        if (tree_ && !event.fds.empty() && last.code != Code::kPermission) {
-          event.why = fmt::format("counted for {} of {} threads: {}", event.fds.size(),
-                                  slots_.size(), last.message);
-          break;
-        }
-        event.fds.clear();
-        event.places.clear();
-        event.cpus.clear();
-        return last;
+      if (fd.ok()) {
+        if (leaders[i] < 0) leaders[i] = fd.value().get();
+        event.fds.push_back(std::move(fd).value());
+        event.places.push_back(slots_[i].place);
+        event.cpus.push_back(slots_[i].cpu);
+        continue;
       }
-      if (leaders[i] < 0) leaders[i] = fd.value().get();
-      event.fds.push_back(std::move(fd).value());
-      event.places.push_back(slots_[i].place);
-      event.cpus.push_back(slots_[i].cpu);
+      last = std::move(fd).error();
+      if (tree_ && last.code == Code::kNotFound) continue;  // ESRCH
+      keep_before(slots_[i].place, event);
+      if (event.fds.empty()) return last;
+      whole = false;  // and others of its group are counted by themselves
+      event.why = fmt::format("counted for {} of {} threads: {}", slots_[i].place,
+                              slots_.back().place + 1, last.message);
+      break;
     }
     if (event.fds.empty()) return last;
-    if (request.group >= 0) leaders_[request.group] = std::move(leaders);
+    if (request.group >= 0 && whole) leaders_[request.group] = std::move(leaders);
     return {};
+  }
+
+  // A thread that is not counted on all CPUs is not counted, nor is a CPU on which not all is.
+  void keep_before(size_t place, CounterEvent& event) const {
+    while (!event.fds.empty() && (!tree_ || event.places.back() == place)) {
+      event.fds.pop_back();
+      event.places.pop_back();
+      event.cpus.pop_back();
+    }
   }
 
   Result<Fd> open_one(perf_event_attr attr, const Slot& slot, int leader, CounterEvent& event) {
