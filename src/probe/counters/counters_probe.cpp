@@ -15,6 +15,8 @@ namespace fathom {
 namespace {
 
 constexpr int64_t kTotalsEvery = kNsPerSecond;
+// Thousands of attached threads take long to ask: slices are then longer, by so many times that.
+constexpr int64_t kCostFactor = 50;
 constexpr const char* kLayer = "cpu";
 constexpr const char* kThreadLayer = "cpu-thread";
 
@@ -50,7 +52,7 @@ class CountersProbe final : public Probe {
   std::unique_ptr<ThreadCounts> threads_;
   std::vector<int64_t> before_;  // scaled counts at the end of the last slice, by event
   bool on_exec_ = false;
-  int64_t begin_ns_ = 0, slice_ns_ = 0, next_totals_ns_ = 0, rows_ = 0;
+  int64_t begin_ns_ = 0, slice_ns_ = 0, next_totals_ns_ = 0, rows_ = 0, cost_ns_ = 0;
 };
 
 Status CountersProbe::prepare(LaunchRequest& /*request*/) {
@@ -93,11 +95,14 @@ void CountersProbe::begin(int64_t now_ns) {
 
 void CountersProbe::tick(int64_t now_ns) {
   wake(now_ns);
-  if (now_ns - slice_ns_ + settings_.interval_ns / 4 < settings_.interval_ns) return;
+  const int64_t due_ns = std::max(settings_.interval_ns, kCostFactor * cost_ns_);
+  if (now_ns - slice_ns_ + settings_.interval_ns / 4 < due_ns) return;
   add_slice(now_ns);
-  if (now_ns < next_totals_ns_) return;
-  next_totals_ns_ = now_ns + kTotalsEvery;
-  add_totals();
+  if (now_ns >= next_totals_ns_) {
+    next_totals_ns_ = now_ns + kTotalsEvery;
+    add_totals();
+  }
+  cost_ns_ = monotonic_ns() - now_ns;
 }
 
 void CountersProbe::finish(int64_t now_ns) {

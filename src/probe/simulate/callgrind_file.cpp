@@ -53,7 +53,8 @@ class Parser {
           value.find_first_not_of(' ') < value.size() ? value.find_first_not_of(' ') : 0);
     if (key == "positions") positions_ = words.size();
     if (key == "events") {
-      if (words.size() > kMostEvents) return Error{Code::kCorrupt, "too many events"};
+      if (words.size() > kMostEvents || !file_.functions.empty())
+        return Error{Code::kCorrupt, "too many events, or too late"};
       file_.events.assign(words.begin(), words.end());
     }
     if (key == "summary" || key == "totals") file_.summary = numbers(words, 0);
@@ -87,8 +88,7 @@ class Parser {
       costs_->resize(file_.events.size());
     }
     for (size_t i = 0; i < values.size() && i < costs_->size(); ++i)
-      (*costs_)[i] = static_cast<int64_t>(static_cast<uint64_t>((*costs_)[i]) +
-                                          static_cast<uint64_t>(values[i]));
+      add_saturated((*costs_)[i], values[i]);
     return {};
   }
 
@@ -116,7 +116,7 @@ int64_t CallgrindFile::total(std::string_view event) const {
   int64_t sum = 0;
   for (size_t i = 0; i < events.size(); ++i) {
     if (events[i] != event) continue;
-    for (const auto& [name, costs] : functions) sum += costs[i];
+    for (const auto& [name, costs] : functions) add_saturated(sum, costs[i]);
   }
   return sum;
 }

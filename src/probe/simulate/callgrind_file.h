@@ -15,6 +15,11 @@
 
 namespace fathom {
 
+// Sums that a hostile file makes too large stay at the largest there is.
+inline void add_saturated(int64_t& sum, int64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) sum = INT64_MAX;
+}
+
 struct CallgrindFile {
   int64_t pid = 0;
   std::string command;              // as callgrind joins it

@@ -122,17 +122,16 @@ void SimulateProbe::finish(int64_t now_ns) {
 
 std::string SimulateProbe::slow_down() const {
   const double hz = clock_hz();
-  const auto cycles = static_cast<double>(sums_.estimated_cycles());
+  const double cycles = sums_.estimated_cycles();
   if (hz <= 0 || cycles <= 0 || cpu_ns_ <= 0)
     return "how much slower it made the command is not known";
   const double plain_ns = cycles / hz * 1e9;
   return fmt::format(
       "the command took about {:.0f} times as long: {} of CPU time where {} are estimated for it "
-      "alone (an estimated {} cycles for its instructions, misses and mispredictions at {:.1f} "
+      "alone (some {:.3g} cycles for its instructions, misses and mispredictions at {:.1f} "
       "GHz)",
       static_cast<double>(cpu_ns_) / plain_ns, format_duration_ns(cpu_ns_),
-      format_duration_ns(static_cast<int64_t>(plain_ns)), format_count(sums_.estimated_cycles()),
-      hz / 1e9);
+      format_duration_ns(static_cast<int64_t>(plain_ns)), cycles, hz / 1e9);
 }
 
 ProbeReport SimulateProbe::report() const {

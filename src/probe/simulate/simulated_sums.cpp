@@ -28,7 +28,7 @@ constexpr std::array<Meaning, SimulatedSums::kEvents> kMeanings = {{
 constexpr size_t kInstructions = 0, kBranchMisses = 2, kReferences = 8, kMisses = 9;
 
 void add_to(SimulatedSums::Values& sum, const SimulatedSums::Values& more) {
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+  for (size_t i = 0; i < sum.size(); ++i) add_saturated(sum[i], more[i]);
 }
 
 SimulatedSums::Values meaning_of(const std::vector<std::string>& events,
@@ -38,7 +38,7 @@ SimulatedSums::Values meaning_of(const std::vector<std::string>& events,
     for (size_t m = 0; m < kMeanings.size(); ++m)
       if (std::find(kMeanings[m].events.begin(), kMeanings[m].events.end(), events[i]) !=
           kMeanings[m].events.end())
-        values[m] += costs[i];
+        add_saturated(values[m], costs[i]);
   return values;
 }
 
@@ -85,9 +85,10 @@ void SimulatedSums::add(const CallgrindFile& file) {
   add_to(totals_, all);
 }
 
-int64_t SimulatedSums::estimated_cycles() const {
-  return totals_[kInstructions] + 10 * totals_[kBranchMisses] + 10 * totals_[kReferences] +
-         100 * totals_[kMisses];
+double SimulatedSums::estimated_cycles() const {
+  const auto total = [this](size_t event) { return static_cast<double>(totals_[event]); };
+  return total(kInstructions) + 10 * total(kBranchMisses) + 10 * total(kReferences) +
+         100 * total(kMisses);
 }
 
 void SimulatedSums::write(RecordStream& out, int64_t start_ns, int64_t end_ns) const {

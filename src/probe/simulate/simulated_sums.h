@@ -28,7 +28,7 @@ class SimulatedSums {
   [[nodiscard]] int64_t instructions() const { return totals_[0]; }
   // About as many as the processor would take: one an instruction, ten a miss that the last cache
   // serves or a mispredicted branch, a hundred a miss of all caches (KCachegrind's estimate).
-  [[nodiscard]] int64_t estimated_cycles() const;
+  [[nodiscard]] double estimated_cycles() const;
   // Functions add up to what Valgrind says itself.
   [[nodiscard]] bool agrees() const { return agrees_; }
 
