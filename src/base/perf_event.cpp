@@ -12,9 +12,11 @@
 
 namespace fathom {
 
-Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags) {
+Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags,
+                           int group_fd) {
   attr.size = sizeof(attr);
-  const long fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+  const long fd =
+      syscall(SYS_perf_event_open, &attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
   if (fd >= 0) return Fd(static_cast<int>(fd));
   const int failed = errno;
   Error error = errno_error("perf_event_open", failed);
@@ -22,7 +24,7 @@ Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned lo
     error.hint =
         "run as root, or: sysctl kernel.perf_event_paranoid=2 (a container also needs CAP_PERFMON)";
   }
-  if (failed == ENOENT || failed == ENODEV) error.code = Code::kUnsupported;
+  if (failed == ENOENT || failed == ENODEV || failed == EOPNOTSUPP) error.code = Code::kUnsupported;
   return error;
 }
 

@@ -15,8 +15,9 @@
 namespace fathom {
 
 // A closed-on-exec event of `pid` (0: this thread, -1: all) on `cpu` (-1: any). Refused for lack of
-// privilege: the hint names the sysctl.
-Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags = 0);
+// privilege: the hint names the sysctl. It joins the group of the event `group_fd`; -1: its own.
+Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags = 0,
+                           int group_fd = -1);
 // The same for all tasks of the cgroup whose folder is open as `cgroup_fd`.
 Result<Fd> open_cgroup_perf_event(const perf_event_attr& attr, int cgroup_fd, int cpu);
 

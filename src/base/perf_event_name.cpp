@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -30,16 +31,62 @@ constexpr std::array kSoftware = {
     SoftwareEvent{"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, "count"},
     SoftwareEvent{"context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, "count"},
     SoftwareEvent{"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, "count"},
+    SoftwareEvent{"alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS, "count"},
+    SoftwareEvent{"emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS, "count"},
+    SoftwareEvent{"cs", PERF_COUNT_SW_CONTEXT_SWITCHES, "count"},
+    SoftwareEvent{"faults", PERF_COUNT_SW_PAGE_FAULTS, "count"},
+    SoftwareEvent{"migrations", PERF_COUNT_SW_CPU_MIGRATIONS, "count"},
+};
+// Names in use elsewhere, and what libpfm4 calls them.
+struct Alias {
+  std::string_view name, means;
+};
+constexpr std::array kAliases = {
+    Alias{"L1-icache-misses", "L1-icache-load-misses"},
+    Alias{"L1-dcache-misses", "L1-dcache-load-misses"},
+    Alias{"LLC-misses", "LLC-load-misses"},
+    Alias{"dTLB-misses", "dTLB-load-misses"},
+    Alias{"iTLB-misses", "iTLB-load-misses"},
 };
 // Only to suggest from.
-constexpr std::array<std::string_view, 8> kHardware = {
-    "cycles",   "instructions",  "cache-references", "cache-misses",
-    "branches", "branch-misses", "bus-cycles",       "ref-cycles"};
+constexpr std::array<std::string_view, 26> kHardware = {"cycles",
+                                                        "cpu-cycles",
+                                                        "instructions",
+                                                        "cache-references",
+                                                        "cache-misses",
+                                                        "branches",
+                                                        "branch-misses",
+                                                        "bus-cycles",
+                                                        "ref-cycles",
+                                                        "stalled-cycles-frontend",
+                                                        "stalled-cycles-backend",
+                                                        "L1-dcache-loads",
+                                                        "L1-dcache-load-misses",
+                                                        "L1-dcache-stores",
+                                                        "L1-dcache-store-misses",
+                                                        "L1-dcache-prefetches",
+                                                        "L1-dcache-prefetch-misses",
+                                                        "L1-icache-loads",
+                                                        "L1-icache-load-misses",
+                                                        "LLC-loads",
+                                                        "LLC-load-misses",
+                                                        "LLC-stores",
+                                                        "dTLB-loads",
+                                                        "dTLB-load-misses",
+                                                        "iTLB-loads",
+                                                        "iTLB-load-misses"};
 
 const SoftwareEvent* software_event(std::string_view name) {
   for (const SoftwareEvent& event : kSoftware)
     if (event.name == name) return &event;
   return nullptr;
+}
+
+// The name that libpfm4 knows, modifiers kept.
+std::string without_alias(std::string_view base, const std::string& name) {
+  for (const Alias& alias : kAliases)
+    if (alias.name == base) return std::string(alias.means) + name.substr(base.size());
+  return name;
 }
 
 // "sched:sched_switch": the kernel lists them by folder.
@@ -58,12 +105,15 @@ std::optional<int64_t> tracepoint_id(std::string_view system, std::string_view n
 Error unknown_event(const std::string& name, std::string_view why) {
   std::vector<std::string_view> names(kHardware.begin(), kHardware.end());
   for (const SoftwareEvent& event : kSoftware) names.push_back(event.name);
+  for (const Alias& alias : kAliases) names.push_back(alias.name);
   Error error{Code::kInvalid, "no event is named " + name + " (" + std::string(why) + ")",
               "perf list shows the events of this machine"};
   if (const auto near = closest_match(name, names))
     error.hint = "did you mean " + std::string(*near) + "?";
   else if (name.find(':') != std::string::npos && access("/sys/kernel/tracing/events", X_OK) != 0)
-    error.hint = "for tracepoints: mount -t tracefs tracefs /sys/kernel/tracing (as root)";
+    error.hint = errno == EACCES
+                     ? "tracepoints are for root"
+                     : "for tracepoints: mount -t tracefs tracefs /sys/kernel/tracing (as root)";
   return error;
 }
 
@@ -95,8 +145,8 @@ Result<PerfEventName> find_perf_event(const std::string& name) {
   pfm_perf_encode_arg_t request{};
   request.attr = &found.attr;
   request.size = sizeof(request);
-  const int failed =
-      pfm_get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
+  const int failed = pfm_get_os_event_encoding(without_alias(base, name).c_str(),
+                                               PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
   if (failed != PFM_SUCCESS) return unknown_event(name, pfm_strerror(failed));
   return found;
 }

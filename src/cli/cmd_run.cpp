@@ -89,6 +89,8 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.lines = arguments.has("lines");
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
+  options.settings.counters = join(arguments.texts("counters"), ",");
+  options.settings.per_thread = arguments.has("per-thread");
   options.wait_all = arguments.has("wait-all");
   return options;
 }
@@ -251,6 +253,15 @@ constexpr Flag kFlags[] = {
      .fallback = "profile",
      .choices = "profile trace count"},
     {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
+    {.name = "counters",
+     .value = "LIST",
+     .help = "count these events, such as page-faults,{cycles,instructions:u}; braces: at the same "
+             "time; --probe counters counts the usual ones",
+     .repeatable = true},
+    {.name = "per-thread", .help = "counts of each thread, too; costs more at every fork"},
+    {.name = "simulate",
+     .help =
+         "run under Valgrind: instructions, caches and branches per function, many times slower"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

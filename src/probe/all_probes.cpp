@@ -2,9 +2,11 @@
 #include <array>
 
 #include "base/text.h"
+#include "probe/counters/counters_probe.h"
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
+#include "probe/simulate/simulate_probe.h"
 #include "probe/stacks/stacks_probe.h"
 
 namespace fathom {
@@ -26,6 +28,18 @@ constexpr std::array kProbes = {
               make_io_probe,
               examine_io,
               {"io", "malloc"}},
+    ProbeInfo{"counters",
+              "how often: cycles, cache misses, faults, switches, any tracepoint",
+              false,
+              make_counters_probe,
+              examine_counters,
+              {"counters", "per-thread"}},
+    ProbeInfo{"simulate",
+              "instructions, cache and branch figures per function where there is no PMU",
+              false,
+              make_simulate_probe,
+              examine_simulate,
+              {"simulate"}},
 };
 
 }  // namespace

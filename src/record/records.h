@@ -134,4 +134,12 @@ struct Mark {
   StringId text{};
 };
 
+struct EventCount {
+  StringId name{}, unit{}, source{};
+  Maybe count, enabled_ns, running_ns;
+  StringId why{};
+
+  [[nodiscard]] auto key() const { return std::tuple(source, name); }
+};
+
 }  // namespace fathom

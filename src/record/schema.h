@@ -262,11 +262,25 @@ template <> struct TableOf<Mark> {
       Field{"text", &Mark::text, "", "what"},
   };
 };
+
+template <> struct TableOf<EventCount> {
+  static constexpr const char* kName = "events";
+  static constexpr const char* kHelp = "One row an event that was asked for: how often it came in the whole run, or why that is not known";
+  static constexpr auto kFields = std::tuple{
+      Field{"name", &EventCount::name, "", "event, as asked for; :u behind it where only user mode could be counted"},
+      Field{"unit", &EventCount::unit, "", "unit of count: count or ns"},
+      Field{"source", &EventCount::source, "", "perf: counted by the kernel; valgrind: simulated"},
+      Field{"count", &EventCount::count, "see unit", "how many, scaled up where counters were shared; absent: not counted"},
+      Field{"enabled_ns", &EventCount::enabled_ns, "ns", "time it was to be counted, CPUs added up"},
+      Field{"running_ns", &EventCount::running_ns, "ns", "time of that it had a counter; less: count is scaled"},
+      Field{"why", &EventCount::why, "", "why it is not counted, or not all of it"},
+  };
+};
 // clang-format on
 
 // The order is the table number: append only.
-using AllRecords =
-    std::tuple<Run, ProbeStatus, Process, Thread, Sample, Counter, Span, Gauge, NodeSum, Row, Mark>;
+using AllRecords = std::tuple<Run, ProbeStatus, Process, Thread, Sample, Counter, Span, Gauge,
+                              NodeSum, Row, Mark, EventCount>;
 constexpr size_t kTableCount = std::tuple_size_v<AllRecords>;
 
 template <class Record, size_t I = 0>

@@ -13,6 +13,7 @@
 #include "report/json_report.h"
 #include "report/markdown_report.h"
 #include "report/report.h"
+#include "report/stat_report.h"
 #include "report/summary_report.h"
 #include "report/top_report.h"
 #include "report/tree_report.h"
@@ -44,6 +45,8 @@ constexpr std::array kReports = {
                write_callers_report, FATHOM_STACK_FLAGS " function limit"},
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
+    ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",
+               write_stat_report},
 };
 
 }  // namespace

@@ -91,11 +91,10 @@ Status write_json_report(const Recording& recording, const ReportOptions& option
       fmt::format(
           "{{\n  \"format\": 1,\n  \"damage\": {},\n  \"duration_ns\": {},\n  \"run\": {},\n"
           "  \"probes\": {},\n  \"programs\": {},\n  \"stacks\": {},\n  \"io\": {},\n  "
-          "\"gauges\": {},\n  "
-          "\"processes\": {}\n}}\n",
+          "\"gauges\": {},\n  \"events\": {},\n  \"processes\": {}\n}}\n",
           damage, summary.duration_ns, text.json(summary.run(), "  "),
           list_json<ProbeStatus>(summary), programs_json(summary), stacks_json(summary), io,
-          gauges_json(summary), list_json<Process>(summary)));
+          gauges_json(summary), list_json<EventCount>(summary), list_json<Process>(summary)));
 }
 
 }  // namespace fathom

@@ -83,6 +83,7 @@ WHERE p.exit_status <> 0 OR p.exit_signal IS NOT NULL ORDER BY p.run, p.end_ns)"
     {"calls", "Functions by time: calls, bytes, errors, a layer at a time", R"(
 WITH calls AS (
   SELECT run, label, layer, name, count, time_ns, self_time_ns, bytes, errors FROM counters
+  WHERE layer NOT IN ('cpu', 'cpu-thread', 'simulated')  -- those are events
   UNION ALL BY NAME
   SELECT run, label, layer, name, 1 AS count, duration_ns AS time_ns, bytes, (result < 0)::BIGINT AS errors FROM spans)
 SELECT label, layer, name, sum(count) AS calls, round(sum(time_ns) / 1e6, 3) AS time_ms,
@@ -183,6 +184,20 @@ GROUP BY s.run, s.label, s.pid, n.process, s.tid, t.thread, s.event, s.state ORD
 SELECT label, event, unit, symbol, module, program, sum(sum) AS sum,
        round(100.0 * sum(sum) / nullif(sum(sum(sum)) OVER (PARTITION BY run, event), 0), 2) AS percent
 FROM node_sums GROUP BY run, label, event, unit, symbol, module, program ORDER BY run, event, sum DESC, symbol LIMIT 200)"},
+
+    {"events", "Counted events: how often, how much of the time, or why not", R"(
+SELECT label, source, name, unit, count, round(count / nullif((r.end_ns - r.start_ns) / 1e9, 0), 1) AS per_s,
+       round(100.0 * running_ns / nullif(enabled_ns, 0), 1) AS counted_percent, why
+FROM events e LEFT JOIN (SELECT run, start_ns, end_ns FROM runs) r USING (run) ORDER BY run, source, name)",
+     "no events were counted: fathom run --probe counters -- COMMAND"},
+
+    {"event-threads", "Counted events of every thread, and of the process it is in", R"(
+WITH names AS (SELECT run, pid, max_by(name, start_ns) AS process FROM processes GROUP BY ALL)
+SELECT c.label, c.name AS event, c.pid, n.process, c.tid, c.count,
+       sum(c.count) OVER (PARTITION BY c.run, c.name, c.pid) AS of_process
+FROM counters c LEFT JOIN names n USING (run, pid) WHERE c.layer IN ('cpu-thread', 'simulated')
+ORDER BY c.run, event, of_process DESC, c.pid, c.count DESC LIMIT 500)",
+     "threads are counted apart with: fathom run --per-thread -- COMMAND"},
 
     {"probes", "What each probe saw, lost and cost", R"(
 SELECT label, probe, rung, seen, dropped, round(100.0 * dropped / nullif(seen + dropped, 0), 3) AS dropped_percent,

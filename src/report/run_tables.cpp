@@ -121,12 +121,14 @@ ReportTable calls_table(const std::vector<CallTotal>& totals, bool files) {
   return table;
 }
 
-ReportTable events_table(const std::vector<CallTotal>& totals) {
-  const size_t shown = std::min<size_t>(4 * kMostRows, totals.size());
-  ReportTable table{"counters", "Counters", shown_note(shown, totals.size(), "name"), {}, {}};
-  table.columns = {{"Layer"}, {"Event", kName}, {"Count", kNumber}};
-  for (const CallTotal& total : std::span(totals).first(shown))
-    table.rows.push_back({total.layer, total.name, format_count(total.figures.calls)});
+ReportTable events_table(const Summary& summary) {
+  ReportTable table{"counters", "Counters", "", {}, {}};
+  table.columns = {{"Event", kName}, {"Count", kNumber}, {"By"}, {"Missing, and why", kName}};
+  for (const EventCount& event : summary.tables->rows.of<EventCount>()) {
+    const auto text = [&](StringId id) { return std::string(summary.text(id)); };
+    table.rows.push_back(
+        {text(event.name), count_text(event.count), text(event.source), text(event.why)});
+  }
   return table;
 }
 
@@ -159,7 +161,7 @@ Result<std::vector<ReportTable>> run_tables(const Recording& recording, const Su
   TRY_ASSIGN(const CallTotals totals, load_call_totals(recording));
   add(calls_table(totals.functions, false));
   add(calls_table(totals.files, true));
-  add(events_table(totals.events));
+  add(events_table(summary));
   add(probes_table(summary));
   return tables;
 }

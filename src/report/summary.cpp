@@ -140,7 +140,8 @@ const GaugeRange* Summary::gauge(const std::string& scope_and_name) const {
 
 Result<Summary> summarize(const Recording& recording) {
   Summary summary;
-  TRY_ASSIGN(summary.tables, collect_as_written(recording, tables_of<Run, ProbeStatus, Process>()));
+  TRY_ASSIGN(summary.tables,
+             collect_as_written(recording, tables_of<Run, ProbeStatus, Process, EventCount>()));
   if (summary.tables->rows.of<Run>().empty()) {
     return Error{Code::kCorrupt,
                  recording.path() + " does not say which run it is: its first frame is lost",

@@ -44,7 +44,7 @@ struct GaugeRange {
 };
 
 struct Summary {
-  std::unique_ptr<Collected> tables;  // runs, probes, processes
+  std::unique_ptr<Collected> tables;  // runs, probes, processes, events
   std::string damage;                 // what the recording lacks; empty: nothing
   int64_t duration_ns = 0;            // of what is there
   std::optional<int64_t> cpu_ns;

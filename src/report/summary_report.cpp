@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/counter_parts.h"
 #include "report/label_lines.h"
 #include "report/profile_text.h"
 #include "report/run_facts.h"
@@ -199,6 +200,7 @@ void add_all(const Summary& summary, LabelLines& lines) {
     add_io(summary, lines);
   }
   add_pressure(summary, lines);
+  lines.add("Counters", counter_parts(summary));
   add_stacks(summary, lines);
   add_programs(summary, lines);
   add_recorder(summary, lines);

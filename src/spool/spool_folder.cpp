@@ -30,14 +30,19 @@ std::string parent_folder() {
 
 }  // namespace
 
-Result<std::unique_ptr<SpoolFolder>> SpoolFolder::make() {
+Result<std::string> make_drop_folder() {
   std::string path = fmt::format("{}/{}{}-XXXXXX", parent_folder(), kPrefix, getpid());
   if (mkdtemp(path.data()) == nullptr)
     return Error{Code::kIo, "cannot make " + path + ": " + std::strerror(errno),
-                 "the I/O library needs a folder in memory or TMPDIR"};
+                 "what runs inside the target needs a folder in memory or TMPDIR"};
   // Programs that run as somebody else write here too; nobody can list what others wrote.
   if (chmod(path.c_str(), 01733) != 0)
     return Error{Code::kIo, "cannot open " + path + " to others", ""};
+  return path;
+}
+
+Result<std::unique_ptr<SpoolFolder>> SpoolFolder::make() {
+  TRY_ASSIGN(std::string path, make_drop_folder());
   return std::unique_ptr<SpoolFolder>(
       new SpoolFolder(std::move(path), TickClock::of_this_machine()));
 }

@@ -17,6 +17,10 @@
 
 namespace fathom {
 
+// A folder of this recorder, in memory where there is some, that the target may write into. Whoever
+// makes it removes it; after a kill, doctor --clean does.
+Result<std::string> make_drop_folder();
+
 class SpoolFolder {
  public:
   static Result<std::unique_ptr<SpoolFolder>> make();

@@ -45,5 +45,36 @@ TEST(PerfEventName, HardwareEventsAreKnownEvenWithoutAPmu) {
   EXPECT_STREQ(cycles.value().unit, "count");
 }
 
+// The events of a profiling hub that existed before this one, whose recipes are still in use.
+TEST(PerfEventName, AllThatOldRecipesNameAreKnownInEitherMode) {
+  for (const std::string name :
+       {"branch-misses", "cache-misses", "cpu-cycles", "instructions", "cpu-clock",
+        "L1-dcache-load-misses", "L1-dcache-loads", "L1-dcache-prefetch-misses",
+        "L1-dcache-prefetches", "L1-dcache-store-misses", "L1-dcache-stores",
+        "L1-icache-load-misses", "L1-icache-loads", "iTLB-load-misses", "iTLB-loads", "cycles",
+        "L1-icache-misses"}) {
+    EXPECT_TRUE(find_perf_event(name).ok()) << name;
+    const auto user = find_perf_event(name + ":u");
+    ASSERT_TRUE(user.ok()) << name;
+    EXPECT_EQ(user.value().attr.exclude_kernel, 1U) << name;
+    EXPECT_EQ(user.value().attr.exclude_user, 0U) << name;
+    const auto kernel = find_perf_event(name + ":k");
+    ASSERT_TRUE(kernel.ok()) << name;
+    EXPECT_EQ(kernel.value().attr.exclude_user, 1U) << name;
+  }
+}
+
+TEST(PerfEventName, AnAliasIsTheEventItMeans) {
+  const auto same = [](const char* left, const char* right) {
+    const perf_event_attr a = find_perf_event(left).value().attr;
+    const perf_event_attr b = find_perf_event(right).value().attr;
+    return a.type == b.type && a.config == b.config;
+  };
+  EXPECT_TRUE(same("cycles", "cpu-cycles"));
+  EXPECT_TRUE(same("L1-icache-misses", "L1-icache-load-misses"));
+  EXPECT_TRUE(same("cs", "context-switches"));
+  EXPECT_EQ(find_perf_event("L1-icache-mises").error().hint, "did you mean L1-icache-misses?");
+}
+
 }  // namespace
 }  // namespace fathom

@@ -114,7 +114,8 @@ TEST(FrameDamageTest, UnknownFieldsAreSkipped) {
   pbf_writer out(payload);
   out.add_message(frame_layout::kDictionary, names);
   out.add_message(frame_layout::table_field<Mark>(), table);
-  out.add_message(frame_layout::table_field<Mark>() + 1, std::string("any new table \xff\xff"));
+  out.add_message(frame_layout::table_field<EventCount>() + 1,
+                  std::string("any new table \xff\xff"));
   out.add_uint64(900, 1);
   out.add_fixed32(901, 1);
   const auto batch = decode_frame(framed(payload));

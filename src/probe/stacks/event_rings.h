@@ -9,7 +9,7 @@
 
 #include "base/perf_event.h"
 #include "probe/stacks/sample_source.h"
-#include "probe/stacks/sampled_scope.h"
+#include "probe/sampled_scope.h"
 
 namespace fathom {
 

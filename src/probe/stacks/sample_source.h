@@ -15,7 +15,7 @@
 
 #include "base/perf_event_name.h"
 #include "base/result.h"
-#include "probe/stacks/sampled_scope.h"
+#include "probe/sampled_scope.h"
 #include "symbol/module_cache.h"
 #include "symbol/unwinder.h"
 

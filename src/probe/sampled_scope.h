@@ -12,14 +12,26 @@
 
 namespace fathom {
 
+// The first arguments of perf_event_open for one event.
+struct PerfPlace {
+  pid_t pid = -1;  // a thread, an open cgroup, or -1 for all
+  unsigned long flags = 0;
+};
+
 class SampledScope {
  public:
   static SampledScope of(const Target& target);
+  // Its threads and what they start, also where it has a cgroup.
+  static SampledScope of_tasks(const Target& target);
   static SampledScope of_thread(int64_t tid);
 
   // On one CPU: as many events as there are threads to begin with, or one. Threads that ended
   // meanwhile are left out.
   Result<std::vector<Fd>> open(perf_event_attr attr, int cpu) const;
+  // Where an event goes; valid as long as this.
+  [[nodiscard]] std::vector<PerfPlace> places() const;
+  // Whether places are threads, whose events go to what they start, and not CPUs.
+  [[nodiscard]] bool is_tree() const { return !cgroup_.valid() && !threads_.empty(); }
   [[nodiscard]] const char* name() const;
 
  private:

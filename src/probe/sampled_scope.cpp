@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/stacks/sampled_scope.h"
+#include "probe/sampled_scope.h"
 
 #include <fcntl.h>
 
@@ -28,6 +28,11 @@ SampledScope SampledScope::of(const Target& target) {
       return scope;
     }
   }
+  return of_tasks(target);
+}
+
+SampledScope SampledScope::of_tasks(const Target& target) {
+  SampledScope scope;
   if (target.scope().kind == Scope::Kind::kSystem) return scope;
   for (const int64_t pid : processes_in(target)) {
     const auto threads = list_ids(proc_folder(pid) + "/task");
@@ -41,6 +46,14 @@ SampledScope SampledScope::of_thread(int64_t tid) {
   SampledScope scope;
   scope.threads_.push_back(tid);
   return scope;
+}
+
+std::vector<PerfPlace> SampledScope::places() const {
+  if (cgroup_.valid()) return {{cgroup_.get(), PERF_FLAG_PID_CGROUP}};
+  if (threads_.empty()) return {{}};
+  std::vector<PerfPlace> places;
+  for (const int64_t thread : threads_) places.push_back({static_cast<pid_t>(thread), 0});
+  return places;
 }
 
 const char* SampledScope::name() const {

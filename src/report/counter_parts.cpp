@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/counter_parts.h"
+
+#include "base/text.h"
+#include "report/event_ratios.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostParts = 8;
+
+std::string count_of(const Summary& summary, const EventCount& event) {
+  return summary.text(event.unit) == "ns" ? format_duration_ns(*event.count)
+                                          : format_count(*event.count);
+}
+
+}  // namespace
+
+std::vector<std::string> counter_parts(const Summary& summary) {
+  std::map<std::string, EventCounts, std::less<>> counts;  // by source
+  for (const EventCount& event : summary.tables->rows.of<EventCount>())
+    if (event.count)
+      counts[std::string(summary.text(event.source))].emplace(summary.text(event.name),
+                                                              *event.count);
+  std::vector<std::string> parts;
+  size_t missing = 0, more = 0;
+  for (const EventCount& event : summary.tables->rows.of<EventCount>()) {
+    if (!event.count) {
+      ++missing;
+      continue;
+    }
+    if (parts.size() == kMostParts) {
+      ++more;
+      continue;
+    }
+    const std::string_view name = summary.text(event.name);
+    const auto ratio = event_ratio(name, counts[std::string(summary.text(event.source))]);
+    parts.push_back(count_of(summary, event) + " " + printable(name) +
+                    (ratio ? " (" + *ratio + ")" : ""));
+  }
+  const auto events = [](size_t count) {
+    return format_count(count) + (count == 1 ? " event" : " events");
+  };
+  if (more > 0) parts.push_back(events(more) + " more in --as stat");
+  if (missing > 0) parts.push_back(events(missing) + " not supported here");
+  return parts;
+}
+
+}  // namespace fathom
