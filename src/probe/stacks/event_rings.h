@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/perf_event.h"
-#include "probe/stacks/sample_source.h"
 #include "probe/sampled_scope.h"
+#include "probe/stacks/sample_source.h"
 
 namespace fathom {
 
