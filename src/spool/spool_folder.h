@@ -57,7 +57,4 @@ class SpoolFolder {
   int64_t seen_ = 0, lost_before_ = 0, damaged_before_ = 0;
 };
 
-// Folders whose recorder is gone. The programs may go on writing there; nobody will read it.
-std::vector<std::string> leftover_spool_folders();
-
 }  // namespace fathom
