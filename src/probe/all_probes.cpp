@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "probe/app/app_probe.h"
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
@@ -26,6 +27,8 @@ constexpr std::array kProbes = {
               make_io_probe,
               examine_io,
               {"io", "malloc"}},
+    ProbeInfo{"app", "what applications say of themselves: values over time, and marks", true,
+              make_app_probe, examine_app},
 };
 
 }  // namespace
