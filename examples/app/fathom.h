@@ -9,8 +9,8 @@
  *   fathom_mark("epoch 3");
  *
  * Without a recorder these do nothing. They never wait, never raise a signal and keep errno; a
- * value that finds no room is dropped, and the recording says how many were. Any thread; after
- * fork() the child has a connection of its own. */
+ * value that finds no room is dropped, and the recording says how many were (for which the end of
+ * the program may wait 0.1 s). Any thread; after fork() the child has a connection of its own. */
 #ifndef FATHOM_H
 #define FATHOM_H
 
@@ -19,6 +19,7 @@
 #endif
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,23 +82,37 @@ static inline int fathom_fd_(void) {
   return (int)(link & 0xffffffff) - 1;
 }
 
+static inline void fathom_tell_lost_(int fd) {
+  const long lost = __atomic_exchange_n(&fathom_state_.lost, 0, __ATOMIC_RELAXED);
+  char text[64];
+  int size;
+  if (lost == 0) return;
+  size = snprintf(text, sizeof text, "{\"fathom_dropped\":%ld}\n", lost);
+  if (send(fd, text, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL) != size)
+    __atomic_fetch_add(&fathom_state_.lost, lost, __ATOMIC_RELAXED);
+}
+
 /* A message goes as a whole or not at all. */
 static inline void fathom_send_(int fd, const char* message, size_t length) {
   const ssize_t sent = send(fd, message, length, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent == (ssize_t)length) {
-    const long lost = __atomic_exchange_n(&fathom_state_.lost, 0, __ATOMIC_RELAXED);
-    char text[64];
-    int size;
-    if (lost == 0) return;
-    size = snprintf(text, sizeof text, "{\"fathom_dropped\":%ld}\n", lost);
-    if (send(fd, text, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL) != size)
-      __atomic_fetch_add(&fathom_state_.lost, lost, __ATOMIC_RELAXED);
+    fathom_tell_lost_(fd);
   } else if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) {
     /* The recorder has gone. The descriptor stays: another thread may be using it. */
     __atomic_store_n(&fathom_state_.link, fathom_link_(-1), __ATOMIC_RELEASE);
   } else {
     __atomic_fetch_add(&fathom_state_.lost, 1, __ATOMIC_RELAXED);
   }
+}
+
+__attribute__((destructor)) static inline void fathom_end_(void) {
+  const uint64_t link = __atomic_load_n(&fathom_state_.link, __ATOMIC_ACQUIRE);
+  struct pollfd room;
+  if (link >> 32 != (uint32_t)getpid() || (link & 0xffffffff) == 0) return;
+  if (__atomic_load_n(&fathom_state_.lost, __ATOMIC_RELAXED) == 0) return;
+  room.fd = (int)(link & 0xffffffff) - 1;
+  room.events = POLLOUT;
+  if (poll(&room, 1, 100) == 1) fathom_tell_lost_(room.fd);
 }
 
 /* The text as it stands in a JSON string, cut to what fits; returns its length. */
