@@ -89,6 +89,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.lines = arguments.has("lines");
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
+  options.settings.programs = arguments.texts("exec");
   options.wait_all = arguments.has("wait-all");
   return options;
 }
@@ -251,6 +252,10 @@ constexpr Flag kFlags[] = {
      .fallback = "profile",
      .choices = "profile trace count"},
     {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
+    {.name = "exec",
+     .value = "PROGRAM",
+     .help = "run this beside it: its lines `name value unit`, or JSON, are figures over time",
+     .repeatable = true},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "probe/app/app_probe.h"
+#include "probe/exec/exec_probe.h"
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
@@ -29,6 +30,12 @@ constexpr std::array kProbes = {
               {"io", "malloc"}},
     ProbeInfo{"app", "what applications say of themselves: values over time, and marks", true,
               make_app_probe, examine_app},
+    ProbeInfo{"exec",
+              "figures that any program prints, line by line",
+              false,
+              make_exec_probe,
+              examine_exec,
+              {"exec"}},
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 // A probe watches a target and emits records. The session calls it from the recorder's thread only:
 // prepare before the launch, start before the target's first instruction, begin when all have
 // started, tick at every interval, wake when one of its descriptors says that much is waiting,
-// departed for processes the launcher reaped, finish when the target has ended. Hot paths count what
-// they lose; report says so.
+// departed for processes the launcher reaped, finish when the target has ended. Hot paths count
+// what they lose; report says so.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ struct ProbeSettings {
   std::string event = "cpu-clock";  // that samples are taken by
   bool lines = false;               // source lines and inlined functions in stacks
   IoMode io = IoMode::kProfile;
-  bool memory_calls = false;  // the malloc family, with I/O
+  bool memory_calls = false;               // the malloc family, with I/O
+  std::vector<std::string> programs = {};  // shell commands whose lines are figures
 };
 
 // For the progress line. A negative figure is not known.
