@@ -17,6 +17,7 @@
 #include "record/recording.h"
 #include "report/report.h"
 #include "session/folder.h"
+#include "session/metrics_server.h"
 #include "session/session.h"
 
 namespace fathom {
@@ -180,10 +181,24 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
   return exit_status(result.value());
 }
 
+// Serves the figures while it runs, where that is asked for.
+Result<std::unique_ptr<MetricsServer>> serve_metrics(const Arguments& arguments,
+                                                     SessionOptions& options) {
+  if (!arguments.has("metrics-listen")) return std::unique_ptr<MetricsServer>();
+  TRY_ASSIGN(auto server, MetricsServer::start(arguments.text("metrics-listen")));
+  log_info("metrics are at {}", server->url());
+  if (!server->loopback()) log_warning("whoever reaches {} can read them", server->url());
+  options.on_rows = [raw = server.get()](const Rows& rows, const Dictionary& names) {
+    raw->take(rows, names);
+  };
+  return server;
+}
+
 Result<int> run_run(const Arguments& arguments) {
   TRY_ASSIGN(RunTarget target, run_target_from(arguments));
   const std::string name = target.name;
   TRY_ASSIGN(SessionOptions options, options_from(arguments, std::move(target)));
+  TRY_ASSIGN(const auto server, serve_metrics(arguments, options));
   SetAside replaced;
   if (arguments.has("force")) {
     if (!arguments.has("output"))
@@ -256,6 +271,10 @@ constexpr Flag kFlags[] = {
      .value = "PROGRAM",
      .help = "run this beside it: its lines `name value unit`, or JSON, are figures over time",
      .repeatable = true},
+    {.name = "metrics-listen",
+     .value = "ADDRESS",
+     .help =
+         "serve the figures as OpenMetrics while it runs: a port of this machine, or HOST:PORT"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",
