@@ -32,6 +32,12 @@ fathom_find(LZMA lzma lzma.h)
 fathom_find(IBERTY iberty libiberty/demangle.h)
 fathom_find(PFM pfm perfmon/pfmlib_perf_event.h)
 fathom_find_header(LIBDW elfutils/libdw.h)  # opened at run time
+fathom_find_header(SIMDJSON simdjson.h)     # opened at run time, that of this header's version
+find_library(SIMDJSON_LIBRARY NAMES libsimdjson.so REQUIRED)
+get_filename_component(simdjson_file ${SIMDJSON_LIBRARY} REALPATH)
+string(REGEX MATCH "libsimdjson\\.so\\.[0-9]+" FATHOM_SIMDJSON_NAME ${simdjson_file})
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/simdjson.cpp PROPERTIES
+  COMPILE_DEFINITIONS FATHOM_SIMDJSON_NAME="${FATHOM_SIMDJSON_NAME}")
 fathom_find_header(CLI11 CLI/CLI.hpp)
 fathom_find_header(PROTOZERO protozero/pbf_reader.hpp)
 

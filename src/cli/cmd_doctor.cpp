@@ -8,13 +8,13 @@
 #include "base/host.h"
 #include "base/install.h"
 #include "base/log.h"
+#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "base/text_style.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "launch/cgroup.h"
 #include "probe/probe.h"
-#include "spool/spool_folder.h"
 
 namespace fathom {
 namespace {
@@ -128,7 +128,9 @@ Result<int> clean() {
     return {};
   };
   TRY(remove_all(leftover_cgroups(), remove_cgroup));
-  TRY(remove_all(leftover_spool_folders(), remove_folder));
+  for (const char* kind :
+       {"spool", "app", "simulate"})  // programs may go on writing; nobody will read it
+    TRY(remove_all(leftover_scratch_folders(kind), remove_folder));
   if (found == 0) TRY(print_out("nothing was left behind\n"));
   return failures == 0 ? 0 : kExitFailure;
 }
@@ -144,7 +146,8 @@ Result<int> run_doctor(const Arguments& arguments) {
 
 constexpr Flag kFlags[] = {
     {.name = "json", .help = "as JSON"},
-    {.name = "clean", .help = "remove what killed runs left on this machine (cgroups, spools)"},
+    {.name = "clean",
+     .help = "remove what killed runs left on this machine (cgroups, spools, sockets)"},
 };
 
 }  // namespace

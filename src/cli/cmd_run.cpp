@@ -17,6 +17,7 @@
 #include "record/recording.h"
 #include "report/report.h"
 #include "session/folder.h"
+#include "session/metrics_server.h"
 #include "session/session.h"
 
 namespace fathom {
@@ -91,6 +92,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.memory_calls = arguments.has("malloc");
   options.settings.counters = join(arguments.texts("counters"), ",");
   options.settings.per_thread = arguments.has("per-thread");
+  options.settings.programs = arguments.texts("exec");
   options.wait_all = arguments.has("wait-all");
   return options;
 }
@@ -181,10 +183,24 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
   return exit_status(result.value());
 }
 
+// Serves the figures while it runs, where that is asked for.
+Result<std::unique_ptr<MetricsServer>> serve_metrics(const Arguments& arguments,
+                                                     SessionOptions& options) {
+  if (!arguments.has("metrics-listen")) return std::unique_ptr<MetricsServer>();
+  TRY_ASSIGN(auto server, MetricsServer::start(arguments.text("metrics-listen")));
+  log_info("metrics are at {}", server->url());
+  if (!server->loopback()) log_warning("whoever reaches {} can read them", server->url());
+  options.on_rows = [raw = server.get()](const Rows& rows, const Dictionary& names) {
+    raw->take(rows, names);
+  };
+  return server;
+}
+
 Result<int> run_run(const Arguments& arguments) {
   TRY_ASSIGN(RunTarget target, run_target_from(arguments));
   const std::string name = target.name;
   TRY_ASSIGN(SessionOptions options, options_from(arguments, std::move(target)));
+  TRY_ASSIGN(const auto server, serve_metrics(arguments, options));
   SetAside replaced;
   if (arguments.has("force")) {
     if (!arguments.has("output"))
@@ -262,6 +278,14 @@ constexpr Flag kFlags[] = {
     {.name = "simulate",
      .help =
          "run under Valgrind: instructions, caches and branches per function, many times slower"},
+    {.name = "exec",
+     .value = "PROGRAM",
+     .help = "run this beside it: its lines `name value unit`, or JSON, are figures over time",
+     .repeatable = true},
+    {.name = "metrics-listen",
+     .value = "ADDRESS",
+     .help =
+         "serve the figures as OpenMetrics while it runs: a port of this machine, or HOST:PORT"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

@@ -2,7 +2,9 @@
 #include <array>
 
 #include "base/text.h"
+#include "probe/app/app_probe.h"
 #include "probe/counters/counters_probe.h"
+#include "probe/exec/exec_probe.h"
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "probe/resources/resources_probe.h"
@@ -40,6 +42,14 @@ constexpr std::array kProbes = {
               make_simulate_probe,
               examine_simulate,
               {"simulate"}},
+    ProbeInfo{"app", "what applications say of themselves: values over time, and marks", true,
+              make_app_probe, examine_app},
+    ProbeInfo{"exec",
+              "figures that any program prints, line by line",
+              false,
+              make_exec_probe,
+              examine_exec,
+              {"exec"}},
 };
 
 }  // namespace

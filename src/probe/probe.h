@@ -36,6 +36,7 @@ struct ProbeSettings {
   bool memory_calls = false;  // the malloc family, with I/O
   std::string counters = {};  // events to count, as --counters has them; empty: the usual ones
   bool per_thread = false;    // counts for each thread, too
+  std::vector<std::string> programs = {};  // shell commands whose lines are figures
 };
 
 // For the progress line. A negative figure is not known.

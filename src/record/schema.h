@@ -224,7 +224,7 @@ template <> struct TableOf<Gauge> {
   static constexpr const char* kHelp = "Figures over time; those of unit ns, bytes and count that end in _total add up since the start";
   static constexpr auto kFields = std::tuple{
       Field{"time_ns", &Gauge::time_ns, "ns", "when, monotonic", Coding::kDelta},
-      Field{"scope", &Gauge::scope, "", "tree, cgroup, host, gpu N or app"},
+      Field{"scope", &Gauge::scope, "", "tree, cgroup, host, gpu N, app, app PID, exec or exec N"},
       Field{"name", &Gauge::name, "", "what"},
       Field{"unit", &Gauge::unit, "", "unit of value"},
       Field{"value", &Gauge::value, "see unit", "how much"},

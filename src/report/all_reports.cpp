@@ -12,6 +12,7 @@
 #include "report/io_report.h"
 #include "report/json_report.h"
 #include "report/markdown_report.h"
+#include "report/openmetrics_report.h"
 #include "report/report.h"
 #include "report/stat_report.h"
 #include "report/summary_report.h"
@@ -33,6 +34,8 @@ constexpr std::array kReports = {
                write_json_report},
     ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report,
                "table"},
+    ReportInfo{"openmetrics", "the last value of every figure, for Prometheus and its like",
+               write_openmetrics_report},
     ReportInfo{"flamegraph", "an SVG picture of the stacks, with zoom and search",
                write_flamegraph_report, FATHOM_STACK_FLAGS " lines", ".svg", kFlamegraphMark},
     ReportInfo{"folded", "stacks as flame-graph scripts read them", write_folded_report,

@@ -37,8 +37,8 @@ Result<CallTotals> load_call_totals(const Recording& recording) {
   }
   CallTotals found;
   for (const auto& [name, total] : functions) {
-    (total.is_call ? found.functions : found.events)
-        .push_back({std::string(name.first), std::string(name.second), total.figures});
+    if (total.is_call)  // else an event that was only counted
+      found.functions.push_back({std::string(name.first), std::string(name.second), total.figures});
   }
   for (const auto& [name, total] : files)
     found.files.push_back({std::string(name.first), std::string(name.second), total.figures});

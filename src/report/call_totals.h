@@ -12,14 +12,13 @@ namespace fathom {
 
 struct CallTotal {
   std::string layer;
-  std::string name;  // of a function, an event or a file
+  std::string name;  // of a function or a file
   CallFigures figures;
 };
 
 struct CallTotals {
   std::vector<CallTotal> functions;  // what has a time, bytes or a file: by time, largest first
   std::vector<CallTotal> files;      // by bytes
-  std::vector<CallTotal> events;     // what was only counted: by layer and name
 };
 
 Result<CallTotals> load_call_totals(const Recording& recording);

@@ -49,7 +49,9 @@ struct Attached {
 
 class Session {
  public:
-  Session(const SessionOptions& options, Sink& sink) : options_(options), out_(sink) {}
+  Session(const SessionOptions& options, Sink& sink) : options_(options), out_(sink) {
+    if (options.on_rows) out_.observe(options.on_rows);
+  }
 
   Result<SessionResult> run(const std::string& run_id) {
     TRY_ASSIGN(EventLoop loop,

@@ -24,6 +24,7 @@
 #include "launch/launcher.h"
 #include "probe/probe.h"
 #include "session/ending.h"
+#include "sink/record_stream.h"
 #include "sink/sink.h"
 
 namespace fathom {
@@ -48,6 +49,7 @@ struct SessionOptions {
   bool wait_all = false;    // also for processes the command leaves behind
   std::function<void(const Progress&)> on_progress;  // about once a second
   std::function<void(const Error&)> on_warning;
+  RecordStream::Observer on_rows;  // about once a second, or more often where there are many
 };
 
 struct SessionResult {

@@ -57,6 +57,7 @@ void RecordStream::renew_names(size_t most_bytes) {
 }
 
 void RecordStream::flush() {
+  if (observer_ && pending_ > 0) observer_(rows_, names_.dictionary());
   order_.apply(rows_.of<Sample>());
   send(rows_);
   records_ += pending_;

@@ -35,6 +35,9 @@ class RecordStream {
   Histogram histogram(std::span<const int64_t> values);
 
   void flush();
+  // Sees what every frame will hold, before it is written.
+  using Observer = std::function<void(const Rows& rows, const Dictionary& names)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
 
   // A long run meets strings without end (the arguments of a million processes). Whoever keeps ids
   // says here how they are carried over to a fresh interner; renew_names() makes one when the old
@@ -58,6 +61,7 @@ class RecordStream {
   Sink& sink_;
   Interner names_;
   std::vector<CarryOver> carry_overs_;
+  Observer observer_;
   Rows rows_;
   SampleOrder order_;
   FrameEncoder encoder_;

@@ -2,47 +2,25 @@
 #include "spool/spool_folder.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
-#include "base/text.h"
+#include "base/scratch_folder.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "fathom-spool-";  // then the recorder's pid
-constexpr size_t kMostSpools = 100'000;                // of files that somebody put there
-
-// Where a file's pages are memory, and no disk is written.
-std::string parent_folder() {
-  if (access("/dev/shm", W_OK | X_OK) == 0) return "/dev/shm";
-  const char* chosen = std::getenv("TMPDIR");
-  return chosen != nullptr && *chosen == '/' ? chosen : "/tmp";
-}
+constexpr size_t kMostSpools = 100'000;  // of files that somebody put there
 
 }  // namespace
 
-Result<std::string> make_drop_folder() {
-  std::string path = fmt::format("{}/{}{}-XXXXXX", parent_folder(), kPrefix, getpid());
-  if (mkdtemp(path.data()) == nullptr)
-    return Error{Code::kIo, "cannot make " + path + ": " + std::strerror(errno),
-                 "what runs inside the target needs a folder in memory or TMPDIR"};
-  // Programs that run as somebody else write here too; nobody can list what others wrote.
-  if (chmod(path.c_str(), 01733) != 0)
-    return Error{Code::kIo, "cannot open " + path + " to others", ""};
-  return path;
-}
-
 Result<std::unique_ptr<SpoolFolder>> SpoolFolder::make() {
-  TRY_ASSIGN(std::string path, make_drop_folder());
+  // Programs that run as somebody else write here too; nobody can list what others wrote.
+  TRY_ASSIGN(std::string path, make_scratch_folder("spool", 01733));
   return std::unique_ptr<SpoolFolder>(
       new SpoolFolder(std::move(path), TickClock::of_this_machine()));
 }
@@ -113,21 +91,6 @@ void SpoolFolder::finish(SpoolListener& listener) {
     let_go(*reader);
   }
   readers_.clear();
-}
-
-std::vector<std::string> leftover_spool_folders() {
-  std::vector<std::string> left;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parent_folder(), error)) {
-    const std::string name = entry.path().filename();
-    if (!name.starts_with(kPrefix)) continue;
-    const pid_t pid = std::atoi(name.c_str() + kPrefix.size());
-    struct stat status {};
-    const bool ours = lstat(entry.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-                      (status.st_uid == geteuid() || geteuid() == 0);
-    if (ours && pid > 0 && kill(pid, 0) != 0 && errno == ESRCH) left.push_back(entry.path());
-  }
-  return left;
 }
 
 int64_t SpoolFolder::lost() const {

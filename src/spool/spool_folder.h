@@ -17,10 +17,6 @@
 
 namespace fathom {
 
-// A folder of this recorder, in memory where there is some, that the target may write into. Whoever
-// makes it removes it; after a kill, doctor --clean does.
-Result<std::string> make_drop_folder();
-
 class SpoolFolder {
  public:
   static Result<std::unique_ptr<SpoolFolder>> make();
@@ -60,8 +56,5 @@ class SpoolFolder {
   std::set<std::pair<int64_t, std::string>> covered_;
   int64_t seen_ = 0, lost_before_ = 0, damaged_before_ = 0;
 };
-
-// Folders whose recorder is gone. The programs may go on writing there; nobody will read it.
-std::vector<std::string> leftover_spool_folders();
 
 }  // namespace fathom

@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "probe/simulate/simulated_sums.h"
-#include "spool/spool_folder.h"
 
 namespace fathom {
 namespace {
@@ -85,7 +85,8 @@ Status SimulateProbe::prepare(LaunchRequest& request) {
   // Valgrind would say so into a file.
   if (find_program(request.command[0], request.cwd).empty())
     return Error{Code::kNotFound, request.command[0] + ": there is no such program to simulate"};
-  TRY_ASSIGN(folder_, make_drop_folder());
+  // Programs that run as somebody else write here too.
+  TRY_ASSIGN(folder_, make_scratch_folder("simulate", 01733));
   const std::vector<std::string> before = {
       valgrind,
       "--tool=callgrind",

@@ -28,3 +28,7 @@ wait_for() {
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
 same() { [[ $1 == "$2" ]] || { echo "found '$1', expected '$2'" >&2; return 1; }; }
+
+# openmetrics FILE [SAMPLE...]: it is valid, and these are its values. The system's Python is the one
+# that has prometheus_client.
+openmetrics() { PATH=/usr/bin:$PATH python3 "$LIB/openmetrics.py" "$@"; }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/metrics_server.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/clock.h"
+#include "session/http_request.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostClients = 64;
+constexpr int64_t kPatienceNs = 10 * kNsPerSecond;  // from the first byte to the last
+constexpr const char* kPlain = "text/plain; charset=utf-8";
+
+}  // namespace
+
+Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& address) {
+  TRY_ASSIGN(Listening listening, listen_at(address));
+  auto server = std::unique_ptr<MetricsServer>(new MetricsServer(std::move(listening)));
+  server->stop_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!server->stop_.valid()) return errno_error("serve metrics");
+  // Signals are for the recorder's thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  server->thread_ = std::thread([raw = server.get()] { raw->serve(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return server;
+}
+
+MetricsServer::~MetricsServer() {
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  (void)!write(stop_.get(), &one, sizeof one);
+  thread_.join();
+}
+
+void MetricsServer::take(const Rows& rows, const Dictionary& names) {
+  const std::lock_guard lock(mutex_);
+  page_.take(rows, names);
+  changed_ = true;
+}
+
+std::string MetricsServer::page() {
+  const std::lock_guard lock(mutex_);
+  if (changed_) text_ = page_.text(MetricsPage::Times::kLeftOut);
+  changed_ = false;
+  return text_;
+}
+
+std::string MetricsServer::answer_to(const std::string& path, bool head) {
+  if (path == "/metrics") return http_answer(200, OpenMetricsText::kContentType, page(), head);
+  if (path == "/") return http_answer(200, kPlain, "See /metrics\n", head);
+  return http_answer(404, kPlain, "See /metrics\n", head);
+}
+
+bool MetricsServer::hear(Client& client) {
+  std::array<char, 4096> buffer;
+  const ssize_t got = recv(client.socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (got == 0) return false;
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (client.answered()) return true;  // whatever it is: it has its answer
+  client.request.append(buffer.data(), static_cast<size_t>(got));
+  const auto request = parse_http_request(client.request);
+  if (!request) return true;
+  client.answer = request->refusal != 0 ? http_answer(request->refusal, kPlain, "", false)
+                                        : answer_to(request->path, request->head);
+  client.request = {};
+  return speak(client);
+}
+
+bool MetricsServer::speak(Client& client) {
+  const std::string_view rest = std::string_view(client.answer).substr(client.sent);
+  const ssize_t sent =
+      send(client.socket.get(), rest.data(), rest.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0) return errno == EAGAIN || errno == EINTR;
+  client.sent += static_cast<size_t>(sent);
+  // Closed at once, an answer to somebody who still sends might be lost.
+  if (client.answered()) shutdown(client.socket.get(), SHUT_WR);
+  return true;
+}
+
+bool MetricsServer::attend(Client& client) {
+  const bool speaks = !client.answer.empty() && !client.answered();
+  return speaks ? speak(client) : hear(client);
+}
+
+void MetricsServer::accept_all() {
+  while (true) {
+    Fd socket(accept4(listening_.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket.valid()) {
+      const bool full = errno == EMFILE || errno == ENFILE;
+      if (full && !clients_.empty()) clients_.pop_front();
+      if (full) usleep(10'000);
+      return;
+    }
+    if (clients_.size() >= kMostClients) clients_.pop_front();
+    Client client;
+    client.socket = std::move(socket);
+    client.end_ns = monotonic_ns() + kPatienceNs;
+    clients_.push_back(std::move(client));
+  }
+}
+
+// Returns less than 0 when it is time to end.
+int MetricsServer::wait_and_serve() {
+  std::vector<pollfd> waiting = {{stop_.get(), POLLIN, 0}, {listening_.socket.get(), POLLIN, 0}};
+  for (const Client& client : clients_) {
+    const bool speaks = !client.answer.empty() && !client.answered();
+    waiting.push_back({client.socket.get(), static_cast<short>(speaks ? POLLOUT : POLLIN), 0});
+  }
+  if (poll(waiting.data(), waiting.size(), clients_.empty() ? -1 : 500) < 0)
+    return errno == EINTR ? 0 : -1;
+  if (waiting[0].revents != 0) return -1;
+  const int64_t now_ns = monotonic_ns();
+  size_t place = 2;
+  for (auto client = clients_.begin(); client != clients_.end(); ++place) {
+    const bool stays = now_ns < client->end_ns && (waiting[place].revents == 0 || attend(*client));
+    client = stays ? std::next(client) : clients_.erase(client);
+  }
+  if (waiting[1].revents != 0) accept_all();
+  return 0;
+}
+
+void MetricsServer::serve() {
+  while (wait_and_serve() >= 0) {
+  }
+}
+
+}  // namespace fathom

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serves the figures of a run at /metrics while it runs. A thread of its own talks to whoever
+// comes: slow, endless or meaningless requests cost it a slot for a few seconds and the recorder
+// nothing. The recorder's thread gives rows by take(); the page is made anew at most once for each
+// of them.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "record/metrics_page.h"
+#include "session/listen_address.h"
+
+namespace fathom {
+
+class MetricsServer {
+ public:
+  // For the address see listen_address.h.
+  static Result<std::unique_ptr<MetricsServer>> start(const std::string& address);
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  [[nodiscard]] std::string url() const { return "http://" + listening_.address + "/metrics"; }
+  [[nodiscard]] bool loopback() const { return listening_.loopback; }
+
+  void take(const Rows& rows, const Dictionary& names);
+
+ private:
+  struct Client {
+    Fd socket;
+    int64_t end_ns = 0;  // it is parted from then
+    std::string request, answer;
+    size_t sent = 0;
+    [[nodiscard]] bool answered() const { return !answer.empty() && sent == answer.size(); }
+  };
+
+  explicit MetricsServer(Listening listening) : listening_(std::move(listening)) {}
+  void serve();
+  int wait_and_serve();
+  void accept_all();
+  // False: it is done with.
+  bool attend(Client& client);
+  bool hear(Client& client);
+  static bool speak(Client& client);
+  std::string answer_to(const std::string& path, bool head);
+  std::string page();
+
+  Listening listening_;
+  Fd stop_;
+  std::list<Client> clients_;  // the oldest first
+
+  std::mutex mutex_;
+  MetricsPage page_;     // under mutex_
+  bool changed_ = true;  // under mutex_
+  std::string text_;     // of the page, for the serving thread
+  std::thread thread_;
+};
+
+}  // namespace fathom
