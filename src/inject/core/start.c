@@ -145,9 +145,11 @@ bool core_start(void) {
   uint32_t state = kCoreNew;
   if (__atomic_compare_exchange_n(&fathom_core.state, &state, kCoreStarting, false,
                                   __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+    const uint64_t mask = block_signals(); /* a handler would wait here for what it interrupted */
     const bool on = start();
     fathom_family.started(on);
     __atomic_store_n(&fathom_core.state, on ? kCoreOn : kCoreOff, __ATOMIC_RELEASE);
+    set_signals(mask);
     return on;
   }
   while (state == kCoreStarting) { /* by another thread, which needs no lock for it */
@@ -158,14 +160,12 @@ bool core_start(void) {
 }
 
 /* Whatever we call may call a wrapped function, which must not wait for us. */
-static void start_guarded(void) {
+void start_guarded(void) {
   fathom_thread.attaching = 1;
   keep_order();
   (void)core_start();
   keep_order();
   fathom_thread.attaching = 0;
 }
-
-__attribute__((visibility("hidden"))) void fathom_start_for_vfork(void) { start_guarded(); }
 
 __attribute__((constructor)) static void load(void) { start_guarded(); }

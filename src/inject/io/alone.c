@@ -195,7 +195,7 @@ void alone_started(bool on) { is_alone = is_alone && on; }
 
 static void finish(void) {
   const uint32_t self = raw_getpid();
-  if (!is_alone || fathom_thread.vforked == 2) return;
+  if (!is_alone || self != fathom_core.pid) return; /* else nothing here is its own */
   if (__atomic_exchange_n(&writing, self, __ATOMIC_ACQUIRE) == self) return;
   write_spool(fathom_core.header, self, spool);
 }
