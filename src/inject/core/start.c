@@ -118,7 +118,7 @@ static bool path_of_spool(char* path, size_t size, uint64_t now_ns) {
 static bool start(void) {
   find_real_functions();
   static struct SpoolHeader header; /* too large for a small stack */
-  static char path[1024];
+  static char path[1104];
   fathom_core.clock = tsc_is_even() ? kClockTsc : kClockNs;
   fathom_core.pid = raw_getpid();
   if (!path_of_spool(path, sizeof path, monotonic_ns())) return false;
