@@ -17,10 +17,19 @@ static uint64_t nobody;
 struct Core fathom_core = {.epoch = &nobody};
 
 extern char** __environ;
+extern void* __libc_stack_end; /* where the loader found the number of arguments */
+
+/* Sanitizers call us before the C library knows its environment. */
+static char** environment(void) {
+  if (__environ != NULL) return __environ;
+  const long count = *(const long*)__libc_stack_end;
+  char** arguments = (char**)__libc_stack_end + 1;
+  return count >= 0 && arguments[count] == NULL ? arguments + count + 1 : NULL;
+}
 
 const char* setting(const char* name) {
   const size_t length = strlen(name);
-  for (char** at = __environ; at != NULL && *at != NULL; ++at)
+  for (char** at = environment(); at != NULL && *at != NULL; ++at)
     if (strncmp(*at, name, length) == 0 && (*at)[length] == '=') return *at + length + 1;
   return NULL;
 }
