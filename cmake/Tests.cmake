@@ -4,6 +4,7 @@
 
 find_package(GTest)
 find_package(benchmark QUIET)
+include(CheckCSourceCompiles)
 include(GoogleTest)
 
 function(fathom_add_tests)
@@ -68,6 +69,30 @@ function(fathom_add_workloads)
     target_compile_options(workload_${name} PRIVATE -O2 -Wall -Wextra)
     add_dependencies(fathom_workloads workload_${name})
   endforeach()
+  foreach(name io_known io_processes io_signals)
+    fathom_add_workload_variant(${name} asan -fsanitize=address)
+    fathom_add_workload_variant(${name} ubsan -fsanitize=undefined)
+    fathom_add_workload_variant(${name} static -static)
+  endforeach()
+endfunction()
+
+# workloads/NAME_VARIANT: the same with more flags, where the compiler can do it.
+function(fathom_add_workload_variant name variant)
+  set(CMAKE_REQUIRED_FLAGS ${ARGN})
+  set(CMAKE_REQUIRED_LINK_OPTIONS ${ARGN})
+  check_c_source_compiles("int main(void) { return 0; }" FATHOM_WORKLOAD_${variant})
+  if(NOT FATHOM_WORKLOAD_${variant})
+    return()
+  endif()
+  set(target workload_${name}_${variant})
+  add_executable(${target} ${CMAKE_SOURCE_DIR}/tests/workloads/${name}.c)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name}_${variant} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads)
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_compile_options(${target} PRIVATE -O1 -Wall -Wextra -pthread ${ARGN})
+  target_link_options(${target} PRIVATE -pthread ${ARGN})
+  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(fathom_workloads ${target})
 endfunction()
 
 function(fathom_add_benchmarks)

@@ -110,7 +110,6 @@ bool SpoolReader::refresh() {
   SpoolHeader now;
   if (!read_at(0, &now, kHeadBytes)) return false;
   header_.areas = now.areas;
-  header_.names = now.names;
   header_.ticks_later = now.ticks_later;
   header_.ns_later = now.ns_later;
   std::copy(std::begin(now.lost), std::end(now.lost), std::begin(header_.lost));
@@ -146,6 +145,8 @@ bool SpoolReader::set_limit(Area& area, bool all) {
   const uint64_t at = chunk_at(area.number) + sizeof(SpoolChunk);
   SpoolArea before{};
   if (!read_at(at, &before, sizeof before)) return false;
+  // Nobody's for a moment: its owner has ended, and it may have been read beyond what is sealed.
+  if (before.pid == 0 && !all) return false;
   const bool final = all || has_ended(before);  // asked before its end is read
   for (int tries = 0; tries < 100; ++tries) {
     SpoolArea now{};
@@ -163,26 +164,32 @@ bool SpoolReader::set_limit(Area& area, bool all) {
 }
 
 void SpoolReader::read_names() {
-  uint32_t next = header_.names;
+  uint32_t newest = 0;  // now: one that came after the head was read may be named already
+  if (!read_at(offsetof(SpoolHeader, names), &newest, sizeof newest)) return;
+  std::erase_if(names_open_,
+                [&](uint32_t number) { return read_names_of(number) && number + 1 != newest; });
+  uint32_t next = newest;
   for (uint32_t steps = 0; next != 0 && steps <= header_.chunk_count; ++steps) {
     const uint32_t number = next - 1;
+    if (names_read_.contains(number)) return;  // and with it those before
     SpoolChunk chunk{};
     if (number >= header_.chunk_count || !read_at(chunk_at(number), &chunk, sizeof chunk)) {
       ++damaged_;
       return;
     }
-    const bool was_known = names_read_.contains(number);
-    read_names_of(number);
-    if (was_known) return;  // those before were read to their ends, but for late ones
+    if (!read_names_of(number) || next == newest) names_open_.push_back(number);
     next = chunk.next;
   }
 }
 
-void SpoolReader::read_names_of(uint32_t number) {
-  if (!read_at(chunk_at(number), buffer_.data(), buffer_.size())) return;
+// True: all that was begun there is written.
+bool SpoolReader::read_names_of(uint32_t number) {
+  if (!read_at(chunk_at(number), buffer_.data(), buffer_.size())) return true;
+  const uint32_t used =
+      std::min<uint32_t>(read_record<SpoolChunk>(buffer_.data()).used, kSpoolChunkBytes);
   uint32_t& at = names_read_.try_emplace(number, sizeof(SpoolChunk)).first->second;
   bool hole = false;
-  for (uint32_t here = at; here + sizeof(SpoolName) <= kSpoolChunkBytes;) {
+  for (uint32_t here = at; here + sizeof(SpoolName) <= used;) {
     const auto name = read_record<SpoolName>(buffer_.data() + here);
     const uint64_t room = kSpoolChunkBytes - here - sizeof name;
     if (name.mark != kSpoolNameMark || name.length > std::min<uint64_t>(kSpoolMostPath, room)) {
@@ -198,6 +205,7 @@ void SpoolReader::read_names_of(uint32_t number) {
     here += static_cast<uint32_t>((sizeof name + name.length + 7) / 8 * 8);
     if (!hole) at = here;
   }
+  return !hole;
 }
 
 void SpoolReader::drain(const TickClock& clock, bool all, SpoolListener& listener) {

@@ -84,7 +84,7 @@ class SpoolReader {
   bool set_limit(Area& area, bool all);
   [[nodiscard]] bool has_ended(const SpoolArea& area) const;
   void read_names();
-  void read_names_of(uint32_t number);
+  bool read_names_of(uint32_t number);
   void walk(Area& area, const TickClock& clock, SpoolListener& listener);
   bool go_on(Area& area, const SpoolChunk& chunk);
   void deliver(Area& area, const SpoolRecord& head, const uint8_t* record, const TickClock& clock,
@@ -101,6 +101,7 @@ class SpoolReader {
   std::vector<std::string> calls_;
   std::unordered_map<uint32_t, std::string> files_;
   std::unordered_map<uint32_t, uint32_t> names_read_;  // bytes, by chunk
+  std::vector<uint32_t> names_open_;                   // chunks where names may still come
   std::unordered_map<uint32_t, Area> areas_;           // by chunk
   std::vector<uint8_t> buffer_;
   int64_t damaged_ = 0;

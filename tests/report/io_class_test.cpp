@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 
 #include "base/subprocess.h"
@@ -61,8 +62,11 @@ TEST(IoClass, OtherLayersAreToldByAWord) {
   expect_all("block", "block_rq_issue blk_mq_get_request", IoClass::kOther);
 }
 
-// Names that the library exports; those that end or copy the process are no calls of ours.
+// Names that the library exports; those that end or copy the process or jump are no calls of ours.
 std::vector<std::string> wrapped_functions() {
+  const std::set<std::string> not_calls = {"vfork",    "fork",       "_Fork",
+                                           "_exit",    "_Exit",      "longjmp",
+                                           "_longjmp", "siglongjmp", "__longjmp_chk"};
   std::vector<std::string> names;
   const auto listed = run_to_end({"nm", "-D", "--defined-only", "--format=just-symbols",
                                   FATHOM_BUILD_DIR "/lib/libfathom-io-malloc.so"});
@@ -70,7 +74,7 @@ std::vector<std::string> wrapped_functions() {
   std::istringstream lines(listed.value().output);
   for (std::string line; std::getline(lines, line);) {
     const std::string name = line.substr(0, line.find('@'));
-    if (name != "vfork" && name != "_exit" && name != "_Exit") names.push_back(name);
+    if (!not_calls.contains(name)) names.push_back(name);
   }
   return names;
 }

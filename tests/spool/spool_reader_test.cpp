@@ -239,6 +239,43 @@ TEST_F(SpoolReaderTest, LateNamesAreFound) {
   EXPECT_EQ(drain(*reader.value()).calls.at(0).file, "/late");
 }
 
+// A thread had its place in the one chunk of names, and others went on to the next meanwhile.
+TEST_F(SpoolReaderTest, LateNamesAreFoundBehindNewerChunks) {
+  spool_.thread(1, 1);
+  const uint32_t place = spool_.chunk(1).used;
+  spool_.name(9, "/late");
+  std::memset(spool_.chunk_bytes(1) + place, 0, 4);  // not yet marked
+  spool_.chunk(3).next = 2;
+  spool_.chunk(3).used = sizeof(SpoolChunk);
+  spool_.header().names = 4;
+  auto reader = open();
+  ASSERT_TRUE(reader.ok());
+  EXPECT_THAT(drain(*reader.value()).calls, IsEmpty());
+  std::memcpy(spool_.chunk_bytes(1) + place, "NAME", 4);
+  add_call(spool_, 1);
+  rewrite();
+  EXPECT_EQ(drain(*reader.value()).calls.at(0).file, "/late");
+}
+
+// Its owner had ended and was read to its end; who takes it over has not sealed it yet.
+TEST_F(SpoolReaderTest, AnAreaThatIsNobodysIsNotReadAgain) {
+  spool_.thread(1, 1);
+  const SpoolPlace sealed = spool_.area().sealed;
+  add_call(spool_, 1);
+  auto reader = open();
+  ASSERT_TRUE(reader.ok());
+  EXPECT_THAT(drain(*reader.value()).calls, SizeIs(1));
+  spool_.area().sealed = sealed;
+  spool_.area().pid = spool_.area().tid = 0;
+  rewrite();
+  EXPECT_THAT(drain(*reader.value()).calls, IsEmpty());
+  spool_.area().pid = spool_.area().tid = 1;
+  add_call(spool_, 2);
+  rewrite();
+  EXPECT_THAT(drain(*reader.value()).calls, SizeIs(1));
+  EXPECT_EQ(reader.value()->damaged(), 0);
+}
+
 TEST_F(SpoolReaderTest, OtherFilesAreRefused) {
   spool_.header().version = 99;
   const auto other = open();

@@ -39,7 +39,7 @@ class SpoolMaker {
     chunk(0).first = kFirst;
     chunk(1).first = chunk(1).used = sizeof(SpoolChunk);
     area().sealed = area().end = place(0, kFirst);
-    area().pid = area().tid = 0;
+    area().pid = area().tid = 1;
     at_ = kFirst;
   }
 

@@ -25,6 +25,7 @@ static inline uint32_t call_number(const struct CallSite* site) {
 }
 
 struct Call {
+  uint64_t epoch; /* of the thread when it began */
   uint64_t start_ticks, end_ticks;
   uint32_t depth;
 };
@@ -40,29 +41,41 @@ static inline uint64_t ticks_now(void) {
   return __builtin_expect(fathom_core.clock == kClockTsc, 1) ? read_tsc() : other_ticks();
 }
 
-/* call.c */
+/* left.c */
 void settle_frames(struct Thread* thread, uintptr_t stack);
-void call_end_slowly(struct Thread* thread, const struct Ended* ended, uintptr_t stack);
+void write_slowly(struct Thread* thread, const struct Ended* ended, uintptr_t stack);
+void call_end_elsewhere(struct Thread* thread, const struct Call* call, struct Ended* ended,
+                        uintptr_t stack);
+/* call.c */
 /* Leaves errno alone. `value`: bytes if flags has kCallHasBytes, else what was returned. */
 void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
               uint32_t flags, int32_t error);
 
+/* An exception or the cancellation of the thread passes through the wrapper: left.c is told. */
+#define TELL_UNWINDING() __asm__ volatile(".cfi_personality 0x1b, fathom_unwound")
+
 /* False: nobody records, or not now; the real function is known all the same. */
-static inline bool call_begin(struct Call* call, const struct CallSite* site) {
+static inline __attribute__((always_inline)) bool call_begin(struct Call* call,
+                                                             const struct CallSite* site) {
   struct Thread* thread = &fathom_thread;
+  TELL_UNWINDING();
   if (unlikely(thread->epoch != *fathom_core.epoch) && !thread_attach(thread)) return false;
   const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
   if (unlikely(thread->depth != 0)) settle_frames(thread, stack);
   const uint32_t depth = call->depth = thread->depth;
-  thread->depth = depth + 1;
-  keep_order();
+  call->epoch = thread->epoch;
   if (depth < kMostDepth) {
-    struct Frame* frame = &thread->area->frames[depth];
-    frame->inner_ticks = 0;
+    struct Frame* frame = &thread->lanes[0].desk->frames[depth];
     frame->call = call_number(site);
-    frame->on_signal_stack = thread->on_signal_stack;
-    keep_order();
     frame->stack = stack;
+    keep_order();
+    thread->depth = depth + 1;
+    keep_order(); /* until now a handler's calls had the frame, too */
+    frame->call = call_number(site);
+    frame->stack = stack;
+    frame->inner_ticks = 0;
+  } else {
+    thread->depth = depth + 1;
   }
   call->start_ticks = ticks_now();
   return true;

@@ -39,7 +39,7 @@ static uint32_t take_used(void) {
   return 0;
 }
 
-uint32_t chunk_take(void) {
+static uint32_t take_any(void) {
   static uint32_t refusals; /* while all are in use, not every call looks at all of them */
   struct SpoolHeader* header = fathom_core.header;
   uint32_t next = __atomic_load_n(&header->next_chunk, __ATOMIC_RELAXED);
@@ -61,4 +61,10 @@ uint32_t chunk_take(void) {
     return 0;
   __atomic_store_n(&header->chunk_state[next], kChunkUsed, __ATOMIC_RELAXED);
   return next + 1;
+}
+
+uint32_t chunk_take(void) {
+  uint32_t taken = take_any();
+  while (unlikely(taken != 0 && is_private(taken - 1))) taken = take_any();
+  return taken;
 }

@@ -10,6 +10,7 @@
 
 #include "wire/spool.h"
 
+#define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define keep_order() __atomic_signal_fence(__ATOMIC_SEQ_CST) /* towards our own signal handlers */
 
@@ -17,8 +18,8 @@ enum CoreClock { kClockNone /* calls are only counted */, kClockTsc, kClockNs };
 enum CoreState { kCoreNew, kCoreStarting, kCoreOn, kCoreOff };
 
 enum {
-  kMostDepth = 32,
-  kPending = 32,
+  kMostDepth = 64,
+  kLanes = 4,
   kIndexSlots = 128,
   kIndexFull = 96,
 };
@@ -26,9 +27,8 @@ enum {
 /* A call that has begun. */
 struct Frame {
   uint64_t inner_ticks; /* of calls within it */
-  uintptr_t stack;      /* where its wrapper runs; UINTPTR_MAX: nothing is open here */
+  uintptr_t stack;      /* where its wrapper runs */
   uint32_t call;
-  uint32_t on_signal_stack;
 };
 
 /* A call that has ended. */
@@ -45,29 +45,41 @@ struct IndexSlot {
   struct SpoolCellRecord* cell;
 };
 
-/* A thread's stream: the first chunk of it, and what only its owner uses. */
+/* A thread's stream as the reader sees it: the start of its first chunk. */
 struct Area {
   struct SpoolChunk chunk;
   struct SpoolArea shared;
-  uint8_t* cursor;        /* where the next record goes */
-  uint32_t pending_count; /* more than kPending: the rest is lost */
-  uint32_t slice, index_used, reserved;
-  uint64_t slice_begin, slice_end; /* ticks */
-  struct Frame frames[kMostDepth];
-  struct Ended pending[kPending]; /* from signal handlers that came while the stream was in use */
-  struct IndexSlot index[kIndexSlots];
 };
 
-struct Thread {
-  uint64_t epoch; /* that of the process while `area` is this thread's */
+/* What its owner needs to write it. Not in the spool: a forked child must find it as it was, while
+ * the parent goes on. */
+struct Desk {
   struct Area* area;
-  struct Area* parents_area; /* in a vfork child, whose memory is the parent's */
-  uintptr_t busy;            /* where on the stack somebody works on the stream; 0: nobody */
-  uint32_t on_signal_stack;  /* of the newest frame's wrapper, as far as it matters */
-  uint32_t depth;
-  uint32_t vforked;
-  uint32_t busy_on_signal_stack;
-  uint32_t attaching;
+  uint8_t* cursor; /* where the next record goes */
+  uint32_t slice, index_used;
+  uint64_t slice_begin, slice_end; /* ticks */
+  struct Frame frames[kMostDepth];
+  struct IndexSlot index[kIndexSlots];
+};
+enum { kDeskBytes = 4096 };
+_Static_assert(sizeof(struct Desk) <= kDeskBytes, "a page each");
+
+/* A stream of this thread. The first is the usual one; a signal handler that comes while somebody
+ * works on it takes the next, and so on. */
+struct Lane {
+  struct Desk* desk;
+  uintptr_t busy; /* where on the stack somebody works on it; 0: nobody */
+};
+
+enum Vforked { kNotVforked, kVforked, kVforkedChildCalled };
+
+struct Thread {
+  uint64_t epoch; /* that of the process while the lanes are this thread's */
+  struct Lane lanes[kLanes];
+  uint32_t depth; /* frames from here on are nobody's */
+  uint32_t vforked, attaching;
+  uint32_t parents_depth; /* in a vfork child, whose memory is the parent's */
+  struct Lane parents_lanes[kLanes];
 };
 #define THREAD_DETACHED UINT64_MAX
 extern __thread struct Thread fathom_thread __attribute__((visibility("hidden")));
@@ -76,6 +88,7 @@ struct Core {
   volatile uint64_t* epoch; /* in a page that the kernel empties in a forked child */
   struct SpoolHeader* header;
   uint8_t* chunks;
+  uint8_t* desks; /* one for each chunk, of which few are ever touched */
   uint64_t slice_ticks, slice_base_ticks;
   uint64_t ns_per_tick_32; /* ns in 2^32 ticks */
   uint64_t cost_ticks;     /* of measuring itself */
@@ -90,6 +103,7 @@ extern struct Core fathom_core __attribute__((visibility("hidden")));
 
 /* start.c: once a process. False: nothing is recorded. */
 bool core_start(void);
+void start_guarded(void);
 /* Of the environment the process began with; NULL: not set. */
 const char* setting(const char* name);
 
@@ -101,6 +115,10 @@ uint64_t other_ticks(void);
 
 /* area.c */
 bool thread_attach(struct Thread* thread);
+struct Desk* desk_for(uint32_t pid, uint32_t tid); /* NULL: no chunk is left */
+
+/* fork.c: what is written there, nobody will read. */
+bool is_private(uint32_t chunk);
 
 /* chunk.c: chunk number + 1, or 0. */
 uint32_t chunk_take(void);
@@ -108,9 +126,8 @@ struct SpoolChunk* chunk_at(uint32_t number);
 void count_lost(enum SpoolLoss what);
 
 /* stream.c: room for a record of `words` words, or NULL. The stream must be the caller's alone. */
-struct SpoolRecord* stream_reserve(struct Area* area, uint16_t words);
-void finish_record(struct Area* area, struct SpoolRecord* record, uint16_t kind, uint32_t call,
+struct SpoolRecord* stream_reserve(struct Desk* desk, uint16_t words);
+void finish_record(struct Desk* desk, struct SpoolRecord* record, uint16_t kind, uint32_t call,
                    uint32_t flags);
-void stream_seal(struct Area* area);
-void stream_open_slice(struct Area* area, uint64_t ticks);
-void stream_write(struct Area* area, const struct Ended* ended);
+void stream_seal(struct Desk* desk);
+void stream_write(struct Desk* desk, const struct Ended* ended);

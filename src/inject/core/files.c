@@ -78,6 +78,24 @@ static void keep(uint64_t hash, uint32_t file) {
   }
 }
 
+/* As when a stream goes on to its next: no handler may come before the chunk is in its place. */
+static bool add_chunk_of_names(uint32_t newest) {
+  struct SpoolHeader* header = fathom_core.header;
+  const uint64_t mask = block_signals();
+  const uint32_t taken = chunk_take();
+  if (taken != 0) {
+    struct SpoolChunk* chunk = chunk_at(taken - 1);
+    memset(chunk, 0, kSpoolChunkBytes);
+    chunk->next = newest;
+    chunk->first = chunk->used = sizeof *chunk;
+    if (!__atomic_compare_exchange_n(&header->names, &newest, taken, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED))
+      __atomic_store_n(&header->chunk_state[taken - 1], kChunkFree, __ATOMIC_RELEASE);
+  }
+  set_signals(mask);
+  return taken != 0;
+}
+
 /* Room in the newest chunk of names, or in a new one. */
 static struct SpoolName* reserve_name(uint32_t bytes) {
   struct SpoolHeader* header = fathom_core.header;
@@ -89,15 +107,7 @@ static struct SpoolName* reserve_name(uint32_t bytes) {
       if (at <= kSpoolChunkBytes - bytes) return (struct SpoolName*)((uint8_t*)chunk + at);
       __atomic_fetch_sub(&chunk->used, bytes, __ATOMIC_RELAXED);
     }
-    const uint32_t taken = chunk_take();
-    if (taken == 0) return NULL;
-    struct SpoolChunk* chunk = chunk_at(taken - 1);
-    memset(chunk, 0, kSpoolChunkBytes);
-    chunk->next = newest;
-    chunk->first = chunk->used = sizeof *chunk;
-    if (!__atomic_compare_exchange_n(&header->names, &newest, taken, false, __ATOMIC_RELEASE,
-                                     __ATOMIC_RELAXED))
-      __atomic_store_n(&header->chunk_state[taken - 1], kChunkFree, __ATOMIC_RELEASE);
+    if (!add_chunk_of_names(newest)) return NULL;
   }
 }
 
@@ -213,13 +223,13 @@ uint32_t file_of_path(int directory, const char* path, bool failed) {
   return file;
 }
 
-/* A vfork child has its own descriptors, but the table is its parent's. */
 void set_file(int fd, uint32_t file) {
   if ((uint32_t)fd < kMostFds && !fathom_thread.vforked)
     __atomic_store_n(&fathom_fd_files[fd], file, __ATOMIC_RELAXED);
 }
 
 uint32_t forget_file(int fd) {
+  if (fathom_thread.vforked) return ask_for_file(fd);
   const uint32_t file = (uint32_t)fd < kMostFds ? fathom_fd_files[fd] : 0;
   set_file(fd, 0);
   return file;

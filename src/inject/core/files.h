@@ -13,10 +13,10 @@ extern uint32_t fathom_fd_files[kMostFds] __attribute__((visibility("hidden")));
 
 uint32_t ask_for_file(int fd);
 
-/* 0: none. */
+/* 0: none. A vfork child has descriptors of its own, but the table is its parent's. */
 static inline uint32_t file_of_fd(int fd) {
   const uint32_t known = (uint32_t)fd < kMostFds ? fathom_fd_files[fd] : 0;
-  return known != 0 ? known : ask_for_file(fd);
+  return known != 0 && likely(!fathom_thread.vforked) ? known : ask_for_file(fd);
 }
 /* The name is that of a call that has just returned, with errno if it failed: only then is it
  * certain that `path` can be read. */
@@ -25,6 +25,7 @@ uint32_t file_of_path(int directory, const char* path, bool failed);
 uint32_t file_named(const char* name, size_t length);
 
 void set_file(int fd, uint32_t file);
-uint32_t forget_file(int fd); /* before it is closed; which it was */
+/* Before they are closed, and after call_begin, which knows whose table it is. */
+uint32_t forget_file(int fd); /* which it was, if that is known */
 void forget_files(unsigned first, unsigned last);
 void directory_changed(void);

@@ -56,3 +56,15 @@ static inline long raw_unlink(const char* path) {
 static inline long raw_readlink(const char* path, char* out, unsigned long size) {
   return raw_call(SYS_readlinkat, -100, (long)path, (long)out, (long)size, 0, 0);
 }
+
+enum { kSetMask = 2 /* SIG_SETMASK */ };
+static inline void set_signals(uint64_t mask) {
+  raw_call(SYS_rt_sigprocmask, kSetMask, (long)&mask, 0, sizeof mask, 0, 0);
+}
+/* All of them; what was blocked before. */
+static inline uint64_t block_signals(void) {
+  const uint64_t all = UINT64_MAX;
+  uint64_t before = 0;
+  raw_call(SYS_rt_sigprocmask, kSetMask, (long)&all, (long)&before, sizeof all, 0, 0);
+  return before;
+}

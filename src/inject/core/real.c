@@ -11,7 +11,7 @@
 
 #include "inject/core/call.h"
 
-void* fathom_real_vfork __attribute__((visibility("hidden")));
+void* fathom_real_vfork;
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void*);
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 

@@ -76,8 +76,12 @@ static bool make_mapping(long fd, const struct SpoolHeader* wanted, uint32_t chu
     if (chunks > kChunksBeforehand) chunks = kChunksBeforehand;
     if (raw_call(SYS_fallocate, fd, 0, 0, (long)file_bytes(chunks), 0, 0) != 0) return false;
   }
+  const long desks = raw_call(SYS_mmap, 0, (long)chunks * kDeskBytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (desks < 0 && desks > -4096) return false;
   fathom_core.header = (struct SpoolHeader*)base;
   fathom_core.chunks = base + kSpoolHeaderBytes;
+  fathom_core.desks = (uint8_t*)desks;
   fill_header(fathom_core.header, wanted, chunks);
   return true;
 }

@@ -17,10 +17,19 @@ static uint64_t nobody;
 struct Core fathom_core = {.epoch = &nobody};
 
 extern char** __environ;
+extern void* __libc_stack_end; /* where the loader found the number of arguments */
+
+/* Sanitizers call us before the C library knows its environment. */
+static char** environment(void) {
+  if (__environ != NULL) return __environ;
+  const long count = *(const long*)__libc_stack_end;
+  char** arguments = (char**)__libc_stack_end + 1;
+  return count >= 0 && arguments[count] == NULL ? arguments + count + 1 : NULL;
+}
 
 const char* setting(const char* name) {
   const size_t length = strlen(name);
-  for (char** at = __environ; at != NULL && *at != NULL; ++at)
+  for (char** at = environment(); at != NULL && *at != NULL; ++at)
     if (strncmp(*at, name, length) == 0 && (*at)[length] == '=') return *at + length + 1;
   return NULL;
 }
@@ -118,7 +127,7 @@ static bool path_of_spool(char* path, size_t size, uint64_t now_ns) {
 static bool start(void) {
   find_real_functions();
   static struct SpoolHeader header; /* too large for a small stack */
-  static char path[1024];
+  static char path[1104];
   fathom_core.clock = tsc_is_even() ? kClockTsc : kClockNs;
   fathom_core.pid = raw_getpid();
   if (!path_of_spool(path, sizeof path, monotonic_ns())) return false;
@@ -145,9 +154,11 @@ bool core_start(void) {
   uint32_t state = kCoreNew;
   if (__atomic_compare_exchange_n(&fathom_core.state, &state, kCoreStarting, false,
                                   __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+    const uint64_t mask = block_signals(); /* a handler would wait here for what it interrupted */
     const bool on = start();
     fathom_family.started(on);
     __atomic_store_n(&fathom_core.state, on ? kCoreOn : kCoreOff, __ATOMIC_RELEASE);
+    set_signals(mask);
     return on;
   }
   while (state == kCoreStarting) { /* by another thread, which needs no lock for it */
@@ -158,14 +169,12 @@ bool core_start(void) {
 }
 
 /* Whatever we call may call a wrapped function, which must not wait for us. */
-static void start_guarded(void) {
+void start_guarded(void) {
   fathom_thread.attaching = 1;
   keep_order();
   (void)core_start();
   keep_order();
   fathom_thread.attaching = 0;
 }
-
-__attribute__((visibility("hidden"))) void fathom_start_for_vfork(void) { start_guarded(); }
 
 __attribute__((constructor)) static void load(void) { start_guarded(); }

@@ -20,6 +20,23 @@ static inline struct SpoolChunk* spool_chunk(const struct SpoolHeader* header, u
                               (uint64_t)number * kSpoolChunkBytes);
 }
 
+struct Areas {
+  const struct SpoolHeader* header;
+  uint32_t next, steps;
+};
+static inline struct Areas all_areas(const struct SpoolHeader* header) {
+  return (struct Areas){header, __atomic_load_n(&header->areas, __ATOMIC_ACQUIRE), 0};
+}
+/* The number of its first chunk; false: that was all. */
+static inline bool next_area(struct Areas* areas, uint32_t* number) {
+  if (areas->next == 0 || areas->next > areas->header->chunk_count ||
+      areas->steps++ == areas->header->chunk_count)
+    return false;
+  *number = areas->next - 1;
+  areas->next = ((const struct SpoolArea*)(spool_chunk(areas->header, *number) + 1))->next_area;
+  return true;
+}
+
 /* At the start of the area whose first chunk is `number`. */
 static inline struct Walk walk_area(const struct SpoolHeader* header, uint32_t number) {
   const struct SpoolChunk* chunk = spool_chunk(header, number);

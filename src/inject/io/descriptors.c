@@ -93,9 +93,10 @@ WRAP(int, pipe2, (int fds[2], int flags), (fds, flags), STATUS;)
   CALL_SITE(function);                                                                             \
   FATHOM_EXPORT int function(int fd) {                                                             \
     struct Call call;                                                                              \
+    const bool recorded = call_begin(&call, &site_##function);                                     \
     struct Outcome outcome = {.file = forget_file(fd)};                                            \
-    if (unlikely(!call_begin(&call, &site_##function))) return REAL(int, function, (int))(fd);     \
     const int result = REAL(int, function, (int))(fd);                                             \
+    if (unlikely(!recorded)) return result;                                                        \
     call_stop(&call);                                                                              \
     STATUS;                                                                                        \
     END_CALL(function);                                                                            \
@@ -107,10 +108,10 @@ WRAP_CLOSE(__close)
 CALL_SITE(close_range);
 FATHOM_EXPORT int close_range(unsigned first, unsigned last, int flags) {
   struct Call call;
+  const bool recorded = call_begin(&call, &site_close_range);
   forget_files(first, last); /* those that stay open are asked for again */
-  if (unlikely(!call_begin(&call, &site_close_range)))
-    return REAL(int, close_range, (unsigned, unsigned, int))(first, last, flags);
   const int result = REAL(int, close_range, (unsigned, unsigned, int))(first, last, flags);
+  if (unlikely(!recorded)) return result;
   call_stop(&call);
   struct Outcome outcome = {0};
   STATUS;
@@ -121,8 +122,8 @@ FATHOM_EXPORT int close_range(unsigned first, unsigned last, int flags) {
 CALL_SITE(closefrom);
 FATHOM_EXPORT void closefrom(int first) {
   struct Call call;
-  forget_files(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
   const bool recorded = call_begin(&call, &site_closefrom);
+  forget_files(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
   REAL(void, closefrom, (int))(first);
   if (!recorded) return;
   call_stop(&call);

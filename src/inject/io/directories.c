@@ -104,9 +104,10 @@ WRAP_READDIR(readdir64, struct dirent64)
 CALL_SITE(closedir);
 FATHOM_EXPORT int closedir(DIR* directory) {
   struct Call call;
+  const bool recorded = call_begin(&call, &site_closedir);
   struct Outcome outcome = {.file = directory != NULL ? forget_file(dirfd(directory)) : 0};
-  if (unlikely(!call_begin(&call, &site_closedir))) return REAL(int, closedir, (DIR*))(directory);
   const int result = REAL(int, closedir, (DIR*))(directory);
+  if (unlikely(!recorded)) return result;
   call_stop(&call);
   STATUS;
   END_CALL(closedir);

@@ -163,10 +163,10 @@ WRAP_VOID(rewind, (FILE * stream), (stream), ON_STREAM(stream);)
   CALL_SITE(function);                                               \
   FATHOM_EXPORT int function(FILE* stream) {                         \
     struct Call call;                                                \
+    const bool recorded = call_begin(&call, &site_##function);       \
     struct Outcome outcome = {.file = forget_file(stream->_fileno)}; \
-    if (unlikely(!call_begin(&call, &site_##function)))              \
-      return REAL(int, function, (FILE*))(stream);                   \
     const int result = REAL(int, function, (FILE*))(stream);         \
+    if (unlikely(!recorded)) return result;                          \
     call_stop(&call);                                                \
     STATUS;                                                          \
     END_CALL(function);                                              \

@@ -4,6 +4,8 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -53,6 +55,13 @@ std::string obstacle_in(const std::string& folder) {
   return vector.ok() && is_secure(vector.value()) ? "setuid" : "";
 }
 
+// One that runs as somebody else keeps its files from us; none that we could put the library into
+// can become somebody else.
+bool is_anothers(const std::string& folder) {
+  struct stat status {};
+  return stat(folder.c_str(), &status) == 0 && status.st_uid != geteuid();
+}
+
 bool has_library(const std::string& folder) {
   const auto maps = read_file(folder + "/maps");
   return !maps.ok() || maps.value().find("libfathom-io") != std::string::npos;
@@ -65,6 +74,9 @@ void Coverage::look(const Target& target, const SpoolFolder& folder) {
     const std::string process = proc_folder(pid);
     std::error_code gone;
     const Image image{pid, std::filesystem::read_symlink(process + "/exe", gone).string()};
+    if (gone == std::errc::permission_denied && is_anothers(process) &&
+        judged_.insert(image).second)
+      note(process, "setuid");
     if (gone || folder.covers(pid, image.second) || judged_.contains(image)) continue;
     if (const std::string obstacle = obstacle_in(process); !obstacle.empty()) {
       note(process, obstacle);

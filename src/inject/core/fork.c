@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A fork in a signal handler that came while its thread worked on a stream: the child will go on
+ * with that work when the handler returns, and so will the parent, on the same memory. So the child
+ * gets copies of the chunks concerned, which nobody reads. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "inject/core/call.h"
+#include "inject/core/raw.h"
+
+enum { kMostPrivate = 32 };
+static uint32_t privates[kMostPrivate]; /* chunk number + 1 */
+static uint32_t private_count;
+
+bool is_private(uint32_t chunk) {
+  for (uint32_t i = 0; i < private_count; ++i)
+    if (privates[i] == chunk + 1) return true;
+  return false;
+}
+
+static void make_private(const void* within) {
+  const uint32_t chunk =
+      (uint32_t)((uint64_t)((const uint8_t*)within - fathom_core.chunks) / kSpoolChunkBytes);
+  if (is_private(chunk) || private_count == kMostPrivate) return;
+  const long copy = raw_call(SYS_mmap, 0, kSpoolChunkBytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy < 0 && copy > -4096) return;
+  memcpy((void*)copy, chunk_at(chunk), kSpoolChunkBytes);
+  raw_call(SYS_mremap, copy, kSpoolChunkBytes, kSpoolChunkBytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+           (long)chunk_at(chunk), 0);
+  privates[private_count++] = chunk + 1;
+}
+
+/* All chunks that the work may still write to. */
+static void leave_to_parent(struct Desk* desk) {
+  make_private(desk->area);
+  make_private(desk->cursor - 1);
+  for (int i = 0; i < kIndexSlots; ++i)
+    if (desk->index[i].cell != NULL) make_private(desk->index[i].cell);
+  desk->area->shared.pid = desk->area->shared.tid = 0; /* in our copy: nobody takes it over */
+}
+
+static void forked(void) {
+  struct Thread* thread = &fathom_thread;
+  for (int i = 0; i < kLanes; ++i)
+    if (thread->lanes[i].busy != 0 && thread->lanes[i].desk != NULL)
+      leave_to_parent(thread->lanes[i].desk);
+}
+
+#define WRAP_FORK(function)                                      \
+  CALL_SITE(function);                                           \
+  FATHOM_EXPORT pid_t function(void) {                           \
+    if (unlikely(site_##function.real == NULL)) start_guarded(); \
+    const pid_t pid = ((pid_t(*)(void))site_##function.real)();  \
+    if (pid == 0) forked();                                      \
+    return pid;                                                  \
+  }
+WRAP_FORK(fork)
+pid_t _Fork(void);
+WRAP_FORK(_Fork)
