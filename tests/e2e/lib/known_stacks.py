@@ -103,12 +103,19 @@ def check_calls(samples):
     expect(modules == {"libstacks_known_library.so"}, f"known_library_work is in {modules}")
 
 
+def is_root(frame):
+    """Where the C library has no debug symbols, its innermost functions are told by where they start, if at all."""
+    library = os.path.basename(frame.module or "")
+    nameless = frame.symbol.startswith("[") and (library.startswith("libc.so") or library.startswith("ld-linux"))
+    return frame.symbol in ROOTS or nameless
+
+
 def check_quality(samples, kernel):
     rooted = [sample for sample in samples if not sample.detail]
     ends = collections.Counter(sample.detail for sample in samples)
     expect(len(rooted) >= 0.99 * len(samples), f"of {len(samples)} samples only {len(rooted)} are complete: {ends}")
-    roots = {sample.user[-1].symbol for sample in rooted if sample.user}
-    expect(roots <= ROOTS, f"complete stacks begin with {roots}")
+    wrong = {sample.user[-1].symbol for sample in rooted if sample.user and not is_root(sample.user[-1])}
+    expect(not wrong, f"complete stacks begin with {wrong}")
     in_kernel = [sample for sample in samples if sample.has("kernel_work(long)") and sample.frames[0].kind == "kernel"]
     expect(bool(in_kernel) == kernel, f"{len(in_kernel)} samples of kernel_work are in the kernel")
     expect(kernel or all(frame.kind != "kernel" for sample in samples for frame in sample.frames), "kernel frames")
