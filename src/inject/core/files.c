@@ -11,7 +11,8 @@ enum {
   kSlots = 65536,
   kSlotsFull = kSlots / 4 * 3,
   kFileBits = 24,
-  kScratches = 8,
+  kScratches = 32,
+  kPatience = 10000,
 };
 
 uint32_t fathom_fd_files[kMostFds];
@@ -22,21 +23,37 @@ static uint64_t slots[kSlots];
 static uint32_t slots_used;
 static uint32_t directory_version;
 
-/* Room for a path, not on the stack: a thread's or a signal handler's may be small. */
-static struct {
-  uint32_t taken;
+/* Room for a path, not on the stack: a thread's or a signal handler's may be small. Whoever has one
+ * takes no signals, so that nobody jumps away with it. */
+struct Scratch {
+  uint32_t taken; /* by a thread of this process; a parent's are free */
+  uint64_t mask;
   char text[kSpoolMostPath * 2];
-} scratches[kScratches];
+};
+static struct Scratch scratches[kScratches];
 
-static int take_scratch(void) {
-  for (int i = 0; i < kScratches; ++i)
-    if (!__atomic_exchange_n(&scratches[i].taken, 1, __ATOMIC_ACQUIRE)) return i;
-  return -1;
+static struct Scratch* take_scratch(void) {
+  const uint64_t mask = block_signals();
+  const uint32_t self = fathom_core.pid;
+  for (int tries = 0; tries < kPatience; ++tries) {
+    for (int i = 0; i < kScratches; ++i) {
+      uint32_t before = __atomic_load_n(&scratches[i].taken, __ATOMIC_RELAXED);
+      if (before == self || !__atomic_compare_exchange_n(&scratches[i].taken, &before, self, false,
+                                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        continue;
+      scratches[i].mask = mask;
+      return &scratches[i];
+    }
+    raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+  }
+  set_signals(mask);
+  return NULL;
 }
-static void give_back(int scratch) {
-  __atomic_store_n(&scratches[scratch].taken, 0, __ATOMIC_RELEASE);
+static void give_back(struct Scratch* scratch) {
+  const uint64_t mask = scratch->mask;
+  __atomic_store_n(&scratch->taken, 0, __ATOMIC_RELEASE);
+  set_signals(mask);
 }
-
 static uint64_t mix(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
@@ -150,9 +167,9 @@ static long read_fd_link(int fd, char* out, size_t size) {
 
 uint32_t ask_for_file(int fd) {
   if (fd < 0 || !is_on()) return 0;
-  const int scratch = take_scratch();
-  if (scratch < 0) return 0;
-  char* text = scratches[scratch].text;
+  struct Scratch* scratch = take_scratch();
+  if (scratch == NULL) return 0;
+  char* text = scratch->text;
   const long length = read_fd_link(fd, text, kSpoolMostPath);
   const uint32_t file = length > 0 ? file_named(text, (size_t)length) : 0;
   give_back(scratch);
@@ -193,9 +210,9 @@ static size_t write_directory(int directory, char* out) {
 }
 
 static uint32_t name_relative(int directory, const char* path, size_t length) {
-  const int scratch = take_scratch();
-  if (scratch < 0) return new_name(path, length);
-  char* text = scratches[scratch].text;
+  struct Scratch* scratch = take_scratch();
+  if (scratch == NULL) return new_name(path, length);
+  char* text = scratch->text;
   size_t written = write_directory(directory, text);
   while (length > 2 && path[0] == '.' && path[1] == '/') path += 2, length -= 2;
   if (length > kSpoolMostPath - 1) length = kSpoolMostPath - 1;
