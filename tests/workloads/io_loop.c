@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * io_loop CALLS ROUNDS: what a libc call costs. Makes CALLS calls of each kind ROUNDS times and prints
- * "NAME NS" with the least CPU time a call took on average in a round. For bench/io. */
+ * io_loop CALLS ROUNDS: what a libc call costs. Makes CALLS calls of each kind ROUNDS times and
+ * prints "NAME NS" with the least CPU time a call took on average in a round. For bench/io. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,11 +24,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TALLY_FUNCTIONS(X)                                                                        \
-  X(open)                                                                                         \
-  X(close)                                                                                        \
-  X(closefrom) X(close_range) X(read) X(write) X(pread) X(lseek) X(fsync) X(dup2) X(pipe) X(stat) \
-      X(mmap) X(munmap) X(nftw) X(chroot) X(fopen) X(fwrite) X(fputs) X(fflush) X(fclose)
+#define TALLY_FUNCTIONS(X)                                                                   \
+  X(open)                                                                                    \
+  X(close)                                                                                   \
+  X(closefrom)                                                                               \
+  X(close_range) X(read) X(write) X(pread) X(lseek) X(fsync) X(dup2) X(pipe) X(stat) X(mmap) \
+      X(munmap) X(nftw) X(chroot) X(fopen) X(fwrite) X(fputs) X(fflush) X(fclose)
 #define TALLY_FILES(X) X(none) X(main) X(child) X(handler) X(thread) X(library) X(folder) X(pipe)
 
 #define TALLY_FUNCTION(name) kCall_##name,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // stacks_deep ROUNDS [DEEPEST]: an interpreter of random expressions, as deep C++ programs are:
 // virtual calls, std::function, sorting with a callback, frames of some hundred bytes, 20 to 300
-// calls deep, or half of DEEPEST to all of it. What it does depends on these two only. Built without
-// frame pointers.
+// calls deep, or half of DEEPEST to all of it. What it does depends on these two only. Built
+// without frame pointers.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -89,18 +89,18 @@ WRAP(int, __pipe, (int fds[2]), (fds), STATUS;)
 WRAP(int, pipe2, (int fds[2], int flags), (fds, flags), STATUS;)
 
 /* The number may be given out again before the real function has returned. */
-#define WRAP_CLOSE(function)                                                                       \
-  CALL_SITE(function);                                                                             \
-  FATHOM_EXPORT int function(int fd) {                                                             \
-    struct Call call;                                                                              \
-    const bool recorded = call_begin(&call, &site_##function);                                     \
-    struct Outcome outcome = {.file = forget_file(fd)};                                            \
-    const int result = REAL(int, function, (int))(fd);                                             \
-    if (unlikely(!recorded)) return result;                                                        \
-    call_stop(&call);                                                                              \
-    STATUS;                                                                                        \
-    END_CALL(function);                                                                            \
-    return result;                                                                                 \
+#define WRAP_CLOSE(function)                                   \
+  CALL_SITE(function);                                         \
+  FATHOM_EXPORT int function(int fd) {                         \
+    struct Call call;                                          \
+    const bool recorded = call_begin(&call, &site_##function); \
+    struct Outcome outcome = {.file = forget_file(fd)};        \
+    const int result = REAL(int, function, (int))(fd);         \
+    if (unlikely(!recorded)) return result;                    \
+    call_stop(&call);                                          \
+    STATUS;                                                    \
+    END_CALL(function);                                        \
+    return result;                                             \
   }
 WRAP_CLOSE(close)
 WRAP_CLOSE(__close)

@@ -22,8 +22,11 @@ WRAP(int, readdir64_r, (DIR * directory, struct dirent64* entry, struct dirent64
      (directory, entry, to), ERROR_NUMBER;
      ON_FD(dirfd(directory));)
 WRAP(ssize_t, getdents64, (int fd, void* to, size_t size), (fd, to, size), BYTES; ON_FD(fd);)
-WRAP(ssize_t, getdirentries, (int fd, char* to, size_t size, off_t* at), (fd, to, size, at), BYTES; ON_FD(fd);)
-WRAP(ssize_t, getdirentries64, (int fd, char* to, size_t size, off64_t* at), (fd, to, size, at), BYTES; ON_FD(fd);)
+WRAP(ssize_t, getdirentries, (int fd, char* to, size_t size, off_t* at), (fd, to, size, at), BYTES;
+     ON_FD(fd);)
+WRAP(ssize_t, getdirentries64, (int fd, char* to, size_t size, off64_t* at), (fd, to, size, at),
+     BYTES;
+     ON_FD(fd);)
 WRAP(int, scandir,
      (const char* path, struct dirent*** to, int (*choose)(const struct dirent*),
       int (*compare)(const struct dirent**, const struct dirent**)),
@@ -61,10 +64,14 @@ WRAP(FTSENT*, fts_read, (FTS * walk), (walk), if (result == NULL && errno != 0) 
 WRAP(FTSENT*, fts_children, (FTS * walk, int options), (walk, options),
      if (result == NULL && errno != 0) FAILED_WITH(errno);)
 WRAP(int, fts_close, (FTS * walk), (walk), STATUS;)
-WRAP(FTS64*, fts64_open, (char* const* paths, int options, int (*compare)(const FTSENT64**, const FTSENT64**)), (paths, options, compare), POINTER;)
-WRAP(FTSENT64*, fts64_read, (FTS64* walk), (walk), if (result == NULL && errno != 0) FAILED_WITH(errno);)
-WRAP(FTSENT64*, fts64_children, (FTS64* walk, int options), (walk, options), if (result == NULL && errno != 0) FAILED_WITH(errno);)
-WRAP(int, fts64_close, (FTS64* walk), (walk), STATUS;)
+WRAP(FTS64*, fts64_open,
+     (char* const* paths, int options, int (*compare)(const FTSENT64**, const FTSENT64**)),
+     (paths, options, compare), POINTER;)
+WRAP(FTSENT64*, fts64_read, (FTS64 * walk), (walk),
+     if (result == NULL && errno != 0) FAILED_WITH(errno);)
+WRAP(FTSENT64*, fts64_children, (FTS64 * walk, int options), (walk, options),
+     if (result == NULL && errno != 0) FAILED_WITH(errno);)
+WRAP(int, fts64_close, (FTS64 * walk), (walk), STATUS;)
 WRAP(int, mkdir, (const char* path, mode_t mode), (path, mode), STATUS; ON_PATH(path);)
 WRAP(int, mkdirat, (int at, const char* path, mode_t mode), (at, path, mode), STATUS;
      ON_PATH_AT(at, path);)

@@ -76,7 +76,9 @@ WRAP(int, bind, (int fd, const struct sockaddr* address, socklen_t length), (fd,
 WRAP(int, connect, (int fd, const struct sockaddr* address, socklen_t length),
      (fd, address, length), STATUS;
      NAMES_SOCKET(result == 0 || errno == EINPROGRESS); ON_FD(fd);)
-WRAP(int, __connect, (int fd, const struct sockaddr* address, socklen_t length), (fd, address, length), STATUS; NAMES_SOCKET(result == 0 || errno == EINPROGRESS); ON_FD(fd);)
+WRAP(int, __connect, (int fd, const struct sockaddr* address, socklen_t length),
+     (fd, address, length), STATUS;
+     NAMES_SOCKET(result == 0 || errno == EINPROGRESS); ON_FD(fd);)
 WRAP(int, listen, (int fd, int backlog), (fd, backlog), STATUS; ON_FD(fd);)
 WRAP(int, accept, (int fd, struct sockaddr* address, socklen_t* length), (fd, address, length),
      STATUS;
@@ -88,7 +90,9 @@ WRAP(int, shutdown, (int fd, int how), (fd, how), STATUS; ON_FD(fd);)
 WRAP(ssize_t, send, (int fd, const void* from, size_t size, int flags), (fd, from, size, flags),
      BYTES;
      ON_FD(fd);)
-WRAP(ssize_t, __send, (int fd, const void* from, size_t size, int flags), (fd, from, size, flags), BYTES; ON_FD(fd);)
+WRAP(ssize_t, __send, (int fd, const void* from, size_t size, int flags), (fd, from, size, flags),
+     BYTES;
+     ON_FD(fd);)
 WRAP(ssize_t, sendto,
      (int fd, const void* from, size_t size, int flags, const struct sockaddr* address,
       socklen_t length),
@@ -98,7 +102,8 @@ WRAP(ssize_t, sendmsg, (int fd, const struct msghdr* from, int flags), (fd, from
      ON_FD(fd);)
 WRAP(ssize_t, recv, (int fd, void* to, size_t size, int flags), (fd, to, size, flags), BYTES;
      ON_FD(fd);)
-WRAP(ssize_t, __recv, (int fd, void* to, size_t size, int flags), (fd, to, size, flags), BYTES; ON_FD(fd);)
+WRAP(ssize_t, __recv, (int fd, void* to, size_t size, int flags), (fd, to, size, flags), BYTES;
+     ON_FD(fd);)
 WRAP(ssize_t, __recv_chk, (int fd, void* to, size_t size, size_t room, int flags),
      (fd, to, size, room, flags), BYTES;
      ON_FD(fd);)
@@ -123,13 +128,15 @@ static int64_t message_bytes(const struct mmsghdr* messages, int count) {
   ON_FD(fd);
 WRAP(int, sendmmsg, (int fd, struct mmsghdr* messages, unsigned count, int flags),
      (fd, messages, count, flags), MESSAGES)
-WRAP(int, __sendmmsg, (int fd, struct mmsghdr* messages, unsigned count, int flags), (fd, messages, count, flags), MESSAGES)
+WRAP(int, __sendmmsg, (int fd, struct mmsghdr* messages, unsigned count, int flags),
+     (fd, messages, count, flags), MESSAGES)
 WRAP(int, recvmmsg,
      (int fd, struct mmsghdr* messages, unsigned count, int flags, struct timespec* limit),
      (fd, messages, count, flags, limit), MESSAGES)
 
 WRAP(int, poll, (struct pollfd * fds, nfds_t count, int limit_ms), (fds, count, limit_ms), STATUS;)
-WRAP(int, __poll, (struct pollfd* fds, nfds_t count, int limit_ms), (fds, count, limit_ms), STATUS;)
+WRAP(int, __poll, (struct pollfd * fds, nfds_t count, int limit_ms), (fds, count, limit_ms),
+     STATUS;)
 WRAP(int, __poll_chk, (struct pollfd * fds, nfds_t count, int limit_ms, size_t room),
      (fds, count, limit_ms, room), STATUS;)
 WRAP(int, ppoll,
@@ -141,7 +148,8 @@ WRAP(int, __ppoll_chk,
      (fds, count, limit, mask, room), STATUS;)
 WRAP(int, select, (int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* limit),
      (count, in, out, other, limit), STATUS;)
-WRAP(int, __select, (int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* limit), (count, in, out, other, limit), STATUS;)
+WRAP(int, __select, (int count, fd_set* in, fd_set* out, fd_set* other, struct timeval* limit),
+     (count, in, out, other, limit), STATUS;)
 WRAP(int, pselect,
      (int count, fd_set* in, fd_set* out, fd_set* other, const struct timespec* limit,
       const sigset_t* mask),

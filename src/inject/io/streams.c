@@ -112,7 +112,9 @@ WRAP(int, putw, (int word, FILE* stream), (word, stream), MOVED(sizeof word);
   }                        \
   ON_STREAM(stream);
 WRAP(char*, fgets, (char* to, int size, FILE* stream), (to, size, stream), READ_LINE)
-#define READ_LINE_OF_INPUT FILE* stream = stdin; READ_LINE
+#define READ_LINE_OF_INPUT \
+  FILE* stream = stdin;    \
+  READ_LINE
 WRAP(char*, gets, (char* to), (to), READ_LINE_OF_INPUT)
 WRAP(char*, __gets_chk, (char* to, size_t room), (to, room), READ_LINE_OF_INPUT)
 WRAP(char*, fgets_unlocked, (char* to, int size, FILE* stream), (to, size, stream), READ_LINE)

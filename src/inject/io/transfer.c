@@ -17,7 +17,8 @@ WRAP(ssize_t, pread, (int fd, void* to, size_t size, off_t at), (fd, to, size, a
      ON_FD(fd);)
 WRAP(ssize_t, pread64, (int fd, void* to, size_t size, off64_t at), (fd, to, size, at), BYTES;
      ON_FD(fd);)
-WRAP(ssize_t, __pread64, (int fd, void* to, size_t size, off64_t at), (fd, to, size, at), BYTES; ON_FD(fd);)
+WRAP(ssize_t, __pread64, (int fd, void* to, size_t size, off64_t at), (fd, to, size, at), BYTES;
+     ON_FD(fd);)
 WRAP(ssize_t, __pread_chk, (int fd, void* to, size_t size, off_t at, size_t room),
      (fd, to, size, at, room), BYTES;
      ON_FD(fd);)
@@ -30,7 +31,9 @@ WRAP(ssize_t, pwrite, (int fd, const void* from, size_t size, off_t at), (fd, fr
 WRAP(ssize_t, pwrite64, (int fd, const void* from, size_t size, off64_t at), (fd, from, size, at),
      BYTES;
      ON_FD(fd);)
-WRAP(ssize_t, __pwrite64, (int fd, const void* from, size_t size, off64_t at), (fd, from, size, at), BYTES; ON_FD(fd);)
+WRAP(ssize_t, __pwrite64, (int fd, const void* from, size_t size, off64_t at), (fd, from, size, at),
+     BYTES;
+     ON_FD(fd);)
 WRAP(ssize_t, readv, (int fd, const struct iovec* to, int count), (fd, to, count), BYTES;
      ON_FD(fd);)
 WRAP(ssize_t, writev, (int fd, const struct iovec* from, int count), (fd, from, count), BYTES;
