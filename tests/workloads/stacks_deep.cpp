@@ -71,6 +71,7 @@ NodePtr make(std::mt19937& random, int depth) {
   if (depth == 0) return std::make_unique<Variable>("variable_" + std::to_string(random() % 40));
   if (random() % 10 < 8) return std::make_unique<Scaled>(make(random, depth - 1), 0.5);
   std::vector<NodePtr> parts;
+  parts.reserve(3);
   for (int i = 0; i < 3; ++i) parts.push_back(make(random, depth - depth / 3 - 1));
   if (random() % 2 == 0) return std::make_unique<Sum>(std::move(parts));
   return std::make_unique<Median>(std::move(parts));
@@ -84,6 +85,7 @@ int main(int count, char** args) {
   Variables variables;
   for (int i = 0; i < 40; ++i) variables["variable_" + std::to_string(i)] = i;
   std::vector<NodePtr> trees;
+  trees.reserve(64);
   const int deepest = count > 2 ? atoi(args[2]) : 0;
   for (int i = 0; i < 64; ++i) {
     const int depth = deepest > 0 ? deepest / 2 + i * (deepest - deepest / 2) / 64 : 20 + i * 4;
