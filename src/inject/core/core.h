@@ -19,7 +19,7 @@ enum CoreState { kCoreNew, kCoreStarting, kCoreOn, kCoreOff };
 
 enum {
   kMostDepth = 64,
-  kLanes = 4,
+  kLanes = 8,
   kIndexSlots = 128,
   kIndexFull = 96,
 };
@@ -96,6 +96,7 @@ struct Core {
   uint32_t trace;
   uint32_t state;
   uint32_t populates; /* the kernel can say beforehand that there is no memory left */
+  uint32_t is_alone;  /* no recorder reads the spool; its last process writes the output */
   uint32_t pid;
   uint64_t generation;
 };

@@ -48,13 +48,22 @@ static void forked(void) {
       leave_to_parent(thread->lanes[i].desk);
 }
 
-#define WRAP_FORK(function)                                      \
-  CALL_SITE(function);                                           \
-  FATHOM_EXPORT pid_t function(void) {                           \
-    if (unlikely(site_##function.real == NULL)) start_guarded(); \
-    const pid_t pid = ((pid_t(*)(void))site_##function.real)();  \
-    if (pid == 0) forked();                                      \
-    return pid;                                                  \
+/* An area with the child's number and nothing in it: whoever ends now must not take the spool away
+ * while a child has it that has not called anything yet. */
+static void note_child(uint32_t pid) {
+  const uint64_t mask = block_signals();
+  if (fathom_core.state == kCoreOn) (void)desk_for(pid, pid);
+  set_signals(mask);
+}
+
+#define WRAP_FORK(function)                                         \
+  CALL_SITE(function);                                              \
+  FATHOM_EXPORT pid_t function(void) {                              \
+    if (unlikely(site_##function.real == NULL)) start_guarded();    \
+    const pid_t pid = ((pid_t(*)(void))site_##function.real)();     \
+    if (pid == 0) forked();                                         \
+    if (pid > 0 && fathom_core.is_alone) note_child((uint32_t)pid); \
+    return pid;                                                     \
   }
 WRAP_FORK(fork)
 pid_t _Fork(void);

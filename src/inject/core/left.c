@@ -105,7 +105,8 @@ static bool is_attached(const struct Thread* thread) {
 }
 
 /* Called for each wrapper that an exception or the thread's cancellation passes through, innermost
- * first, once with kSearches and once when it is left. */
+ * first: by an exception once while its handler is looked for, and again when the wrapper is left.
+ */
 enum { kCleansUp = 2, kGoesOn = 8 /* _UA_CLEANUP_PHASE, _URC_CONTINUE_UNWIND */ };
 __attribute__((visibility("hidden"), used)) int fathom_unwound(int version, int actions,
                                                                uint64_t kind, void* exception,

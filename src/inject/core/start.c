@@ -132,6 +132,7 @@ static bool start(void) {
   fathom_core.pid = raw_getpid();
   if (!path_of_spool(path, sizeof path, monotonic_ns())) return false;
   const bool has_recorder = setting("FATHOM_SPOOL") != NULL;
+  fathom_core.is_alone = !has_recorder;
   const char* mode = has_recorder ? setting("FATHOM_MODE") : NULL;
   fathom_core.trace = mode != NULL && strcmp(mode, "trace") == 0;
   header.flags =
