@@ -79,7 +79,9 @@ std::string quality_text(const UnwindQuality& quality) {
 
 std::vector<std::string> quality_words(const UnwindQuality& quality) {
   std::vector<std::string> lines;
-  for (const auto& [how, samples] : others_by_samples(quality)) {
+  for (const auto& other : others_by_samples(quality)) {
+    const std::string& how = other.first;
+    const int64_t samples = other.second;
     const double share = static_cast<double>(samples) / static_cast<double>(quality.samples);
     if (share < kShareToExplain) break;
     const auto known = std::find_if(std::begin(kWords), std::end(kWords),
