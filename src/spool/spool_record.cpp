@@ -74,6 +74,7 @@ bool SpoolReader::deliver_cell(const Area& area, const SpoolRecord& head, const 
                                const TickClock& clock, SpoolListener& listener) {
   SpoolCellRecord from{};
   if (!read_whole(head, record, from)) return false;
+  if (from.count > INT64_MAX) return false;
   if (from.count == 0) return true;  // its first call never got that far
   SpoolCell cell;
   const auto interval_ns =

@@ -207,6 +207,15 @@ TEST_F(SpoolReaderTest, RecordsThatMakeNoSenseAreCounted) {
   EXPECT_EQ(reader.value()->damaged(), 3);
 }
 
+TEST_F(SpoolReaderTest, ASumBeyondBoundsIsCounted) {
+  spool_.thread(1, 1);
+  spool_.add<SpoolCellRecord>(kSpoolCell).count = UINT64_MAX;
+  auto reader = open();
+  ASSERT_TRUE(reader.ok());
+  EXPECT_THAT(drain(*reader.value()).cells, IsEmpty());
+  EXPECT_EQ(reader.value()->damaged(), 1);
+}
+
 TEST_F(SpoolReaderTest, PlacesOutsideTheFileAreCounted) {
   spool_.thread(1, 1);
   spool_.area().sealed = SpoolMaker::place(4'000'000, 17);
