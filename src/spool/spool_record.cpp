@@ -74,13 +74,13 @@ bool SpoolReader::deliver_cell(const Area& area, const SpoolRecord& head, const 
                                const TickClock& clock, SpoolListener& listener) {
   SpoolCellRecord from{};
   if (!read_whole(head, record, from)) return false;
-  if (from.count > INT64_MAX) return false;
-  if (from.count == 0) return true;  // its first call never got that far
   SpoolCell cell;
-  const auto interval_ns =
-      static_cast<int64_t>(std::min<uint64_t>(header_.interval_ns, 1ULL << 60));
-  cell.slice_ns = sane(header_.slice_base_ns) + static_cast<int64_t>(from.slice) * interval_ns;
-  cell.slice_length_ns = interval_ns;
+  cell.slice_length_ns = sane(header_.interval_ns);
+  const bool too_late =
+      __builtin_mul_overflow(cell.slice_length_ns, int64_t{from.slice}, &cell.slice_ns) ||
+      __builtin_add_overflow(cell.slice_ns, sane(header_.slice_base_ns), &cell.slice_ns);
+  if (too_late || from.count > INT64_MAX) return false;
+  if (from.count == 0) return true;  // its first call never got that far
   cell.count = sane(from.count);
   cell.time_ns = clock.ns_of(from.ticks);
   cell.self_ns = std::min(clock.ns_of(from.self_ticks), cell.time_ns);
