@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/saturate.h"
 
 namespace fathom {
 namespace {
@@ -68,14 +69,16 @@ void TickClock::look() {
 
 void TickClock::set_rate() {
   if (last_.ticks > first_.ticks && last_.ns > first_.ns)
-    ns_per_tick_ =
-        static_cast<double>(last_.ns - first_.ns) / static_cast<double>(last_.ticks - first_.ticks);
+    ns_per_tick_ = static_cast<double>(difference_saturating(last_.ns, first_.ns)) /
+                   static_cast<double>(last_.ticks - first_.ticks);
 }
 
 int64_t TickClock::ns_at(uint64_t ticks) const {
   const auto since = static_cast<int64_t>(ticks - last_.ticks);  // mostly before
   const double ns = static_cast<double>(since) * ns_per_tick_;
-  return std::abs(ns) < kLongestNs / 2 ? last_.ns + std::llround(ns) : last_.ns;
+  int64_t at_ns = last_.ns;
+  if (std::abs(ns) < kLongestNs / 2) add_saturating(at_ns, std::llround(ns));
+  return at_ns;
 }
 
 int64_t TickClock::ns_of(uint64_t ticks) const {
