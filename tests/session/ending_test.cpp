@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/still_target.h"
+
 namespace fathom {
 namespace {
 
@@ -12,16 +14,9 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kGrace = 5 * kNsPerSecond;
 
-class SignalledTarget final : public Target {
+class SignalledTarget final : public StillTarget {
  public:
-  [[nodiscard]] int64_t pid() const override { return 1; }
-  [[nodiscard]] const Cgroup* cgroup() const override { return nullptr; }
-  Status go() override { return {}; }
-  [[nodiscard]] int event_fd() const override { return -1; }
-  std::vector<Departure> departures() override { return {}; }
-  [[nodiscard]] bool lost() const override { return false; }
   void signal(int number) override { sent.push_back(number); }
-  void finish() override {}
   [[nodiscard]] Scope scope() const override {
     return {.kind = Scope::Kind::kTree, .roots = {1}, .attached = attached, .title = {}};
   }

@@ -35,6 +35,7 @@ class ExecProgram {
   using Take = std::function<void(std::string_view line)>;
   // Reads what is there, as much as a pipe holds. Returns whether there was anything.
   bool read(const Take& take);
+  [[nodiscard]] bool has_ended() const;
   // Ends it: asks, waits a moment, kills; then reads what it still said.
   void end(const Take& take);
 
@@ -47,7 +48,6 @@ class ExecProgram {
  private:
   explicit ExecProgram(std::string command) : command_(std::move(command)) {}
   Status spawn(const std::vector<std::string>& environment);
-  [[nodiscard]] bool has_ended() const;
   void reap();
   void keep_words(std::string_view bytes);
 

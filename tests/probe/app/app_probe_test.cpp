@@ -12,11 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "support/memory_sink.h"
+#include "support/still_target.h"
 
 namespace fathom {
 namespace {
@@ -31,18 +33,6 @@ Fd connect_to(const std::string& path) {
   EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   return fd;
 }
-
-class NoTarget final : public Target {
- public:
-  [[nodiscard]] int64_t pid() const override { return 1; }
-  [[nodiscard]] const Cgroup* cgroup() const override { return nullptr; }
-  Status go() override { return {}; }
-  [[nodiscard]] int event_fd() const override { return -1; }
-  std::vector<Departure> departures() override { return {}; }
-  [[nodiscard]] bool lost() const override { return false; }
-  void signal(int /*number*/) override {}
-  void finish() override {}
-};
 
 class AppProbeTest : public testing::Test {
  protected:
@@ -68,7 +58,7 @@ class AppProbeTest : public testing::Test {
     return text;
   }
 
-  NoTarget target_;
+  StillTarget target_;
   MemorySink sink_;
   RecordStream out_{sink_};
   std::unique_ptr<Probe> probe_ = make_app_probe({});
@@ -95,14 +85,16 @@ TEST_F(AppProbeTest, ReadsSplitAndCoalescedMessages) {
 TEST_F(AppProbeTest, GarbageIsCountedAndWhatFollowsIsRead) {
   const Fd client = connect_to(path_);
   std::string flood(200'000, '{');
+  std::atomic<bool> written = false;
   std::thread writer([&] {
     EXPECT_TRUE(
         write_all(client.get(), "no json\n" + flood + "\n\x01\x02\n{\"a\":1}\n{\"b\"").ok());
     shutdown(client.get(), SHUT_WR);
+    written = true;
   });
-  for (int i = 0; i < 20; ++i) {
+  while (!written) {
     probe_->wake(monotonic_ns());
-    usleep(2000);
+    usleep(2000);  // the probe does not look at every wake
   }
   writer.join();
   finish();
@@ -207,7 +199,7 @@ TEST(AppProbe, HasNothingToSayOfWhatRunsAlready) {
   const auto probe = make_app_probe({});
   EXPECT_TRUE(probe->prepare(request).ok());
   EXPECT_TRUE(request.environment.empty());
-  NoTarget target;
+  StillTarget target;
   MemorySink sink;
   RecordStream out(sink);
   EXPECT_TRUE(probe->start(target, out).ok());
