@@ -17,4 +17,9 @@ inline int64_t difference_saturating(int64_t from, int64_t value) {
   return from < 0 ? INT64_MIN : INT64_MAX;
 }
 
+// 0 for what no count can be.
+inline int64_t count_or_none(uint64_t value) {
+  return value <= INT64_MAX ? static_cast<int64_t>(value) : 0;
+}
+
 }  // namespace fathom

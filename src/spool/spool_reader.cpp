@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/saturate.h"
+
 namespace fathom {
 namespace {
 
@@ -35,9 +37,6 @@ uint64_t own_pid_namespace() {
   struct stat status {};
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
-
-// A sum of the target's, never negative for us.
-int64_t sane(uint64_t value) { return value <= INT64_MAX ? static_cast<int64_t>(value) : 0; }
 
 }  // namespace
 
@@ -284,7 +283,7 @@ void SpoolReader::give_back(uint32_t chunk) {
 int64_t SpoolReader::lost() const {
   int64_t sum = 0;
   for (int what = 0; what < kLossCount; ++what)
-    if (what != kLostNames) sum += sane(header_.lost[what]);
+    if (what != kLostNames) sum += count_or_none(header_.lost[what]);
   return sum;
 }
 

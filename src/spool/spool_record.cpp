@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/saturate.h"
 #include "spool/spool_reader.h"
 
 namespace fathom {
@@ -15,8 +16,6 @@ bool read_whole(const SpoolRecord& head, const uint8_t* from, Record& to) {
   std::memcpy(&to, from, sizeof to);
   return true;
 }
-
-int64_t sane(uint64_t value) { return value <= INT64_MAX ? static_cast<int64_t>(value) : 0; }
 
 SpoolCall call_from(const SpoolRecord& head, uint64_t start, uint64_t ticks, uint64_t self,
                     int64_t value, const TickClock& clock) {
@@ -75,17 +74,17 @@ bool SpoolReader::deliver_cell(const Area& area, const SpoolRecord& head, const 
   SpoolCellRecord from{};
   if (!read_whole(head, record, from)) return false;
   SpoolCell cell;
-  cell.slice_length_ns = sane(header_.interval_ns);
+  cell.slice_length_ns = count_or_none(header_.interval_ns);
   const bool too_late =
       __builtin_mul_overflow(cell.slice_length_ns, int64_t{from.slice}, &cell.slice_ns) ||
-      __builtin_add_overflow(cell.slice_ns, sane(header_.slice_base_ns), &cell.slice_ns);
+      __builtin_add_overflow(cell.slice_ns, count_or_none(header_.slice_base_ns), &cell.slice_ns);
   if (too_late || from.count > INT64_MAX) return false;
   if (from.count == 0) return true;  // its first call never got that far
-  cell.count = sane(from.count);
+  cell.count = count_or_none(from.count);
   cell.time_ns = clock.ns_of(from.ticks);
   cell.self_ns = std::min(clock.ns_of(from.self_ticks), cell.time_ns);
-  cell.bytes = sane(from.bytes);
-  cell.errors = sane(from.errors);
+  cell.bytes = count_or_none(from.bytes);
+  cell.errors = count_or_none(from.errors);
   cell.has_bytes = (head.flags & kCallHasBytes) != 0;
   cell.has_times = (header_.flags & kSpoolCount) == 0;
   std::array<int64_t, kSpoolBuckets> latency{};

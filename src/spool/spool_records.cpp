@@ -5,18 +5,19 @@
 
 namespace fathom {
 
-StringId SpoolRecords::file_of(const SpoolOrigin& origin) {
-  return origin.file.empty() ? StringId::kNone : out_.string(printable(origin.file));
+template <class Record>
+void SpoolRecords::set_origin(Record& record, const SpoolOrigin& origin) {
+  record.thread = out_.names().thread(origin.pid, origin.tid);
+  record.layer = out_.string(layer_);
+  record.name = out_.string(printable(origin.call));
+  if (!origin.file.empty()) record.file = out_.string(printable(origin.file));
 }
 
 void SpoolRecords::on_call(const SpoolCall& call) {
   Span span;
   span.start_ns = call.start_ns;
   span.duration_ns = call.duration_ns;
-  span.thread = out_.names().thread(call.origin.pid, call.origin.tid);
-  span.layer = out_.string(layer_);
-  span.name = out_.string(printable(call.origin.call));
-  span.file = file_of(call.origin);
+  set_origin(span, call.origin);
   if (call.has_bytes) span.bytes = call.failed ? 0 : call.value;
   if (call.abandoned) {
     const DetailItem item{out_.string("ended"), out_.string("abandoned")};
@@ -32,10 +33,7 @@ void SpoolRecords::on_cell(const SpoolCell& cell) {
   Counter counter;
   counter.slice_ns = cell.slice_ns;
   counter.slice_length_ns = cell.slice_length_ns;
-  counter.thread = out_.names().thread(cell.origin.pid, cell.origin.tid);
-  counter.layer = out_.string(layer_);
-  counter.name = out_.string(printable(cell.origin.call));
-  counter.file = file_of(cell.origin);
+  set_origin(counter, cell.origin);
   counter.count = cell.count;
   counter.errors = cell.errors;
   if (cell.has_bytes) counter.bytes = cell.bytes;

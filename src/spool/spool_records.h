@@ -21,7 +21,8 @@ class SpoolRecords final : public SpoolListener {
   [[nodiscard]] int64_t calls() const { return calls_; }
 
  private:
-  StringId file_of(const SpoolOrigin& origin);
+  template <class Record>
+  void set_origin(Record& record, const SpoolOrigin& origin);
 
   RecordStream& out_;
   std::string layer_;

@@ -4,11 +4,7 @@
 #include "inject/core/core.h"
 #include "inject/core/raw.h"
 
-enum {
-  kPopulateWrite = 23 /* MADV_POPULATE_WRITE, Linux 5.14 */,
-  kLookedAt = 512,
-  kPatience = 256
-};
+enum { kLookedAt = 512, kPatience = 256 };
 
 struct SpoolChunk* chunk_at(uint32_t number) {
   return (struct SpoolChunk*)(fathom_core.chunks + (uint64_t)number * kSpoolChunkBytes);
@@ -56,9 +52,7 @@ static uint32_t take_any(void) {
   } while (!__atomic_compare_exchange_n(&header->next_chunk, &next, next + 1, true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   /* To write where there is no memory left would end the process. */
-  if (fathom_core.populates &&
-      raw_call(SYS_madvise, (long)chunk_at(next), kSpoolChunkBytes, kPopulateWrite, 0, 0, 0) != 0)
-    return 0;
+  if (fathom_core.populates && !raw_populate(chunk_at(next), kSpoolChunkBytes)) return 0;
   __atomic_store_n(&header->chunk_state[next], kChunkUsed, __ATOMIC_RELAXED);
   return next + 1;
 }

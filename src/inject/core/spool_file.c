@@ -10,7 +10,6 @@
 #include "inject/core/raw.h"
 
 enum {
-  kPopulateWrite = 23,     /* MADV_POPULATE_WRITE */
   kChunksBeforehand = 128, /* where the kernel cannot say later that there is no memory */
   kFewestChunks = 8,
 };
@@ -70,8 +69,7 @@ static bool make_mapping(long fd, const struct SpoolHeader* wanted, uint32_t chu
     base = map_file(fd, chunks);
   if (base == NULL) return false;
   const long head_bytes = (long)(sizeof(struct SpoolHeader) + kSpoolNamesBytes + 4095) & ~4095L;
-  fathom_core.populates =
-      raw_call(SYS_madvise, (long)base, head_bytes, kPopulateWrite, 0, 0, 0) == 0;
+  fathom_core.populates = raw_populate(base, (unsigned long)head_bytes);
   if (!fathom_core.populates) {
     if (chunks > kChunksBeforehand) chunks = kChunksBeforehand;
     if (raw_call(SYS_fallocate, fd, 0, 0, (long)file_bytes(chunks), 0, 0) != 0) return false;
