@@ -19,7 +19,7 @@ enum CoreState { kCoreNew, kCoreStarting, kCoreOn, kCoreOff };
 
 enum {
   kMostDepth = 64,
-  kLanes = 8,
+  kLanes = 32,
   kIndexSlots = 128,
   kIndexFull = 96,
 };
