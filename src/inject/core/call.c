@@ -22,7 +22,8 @@ static inline void close_frame(struct Thread* thread, const struct Call* call,
   thread->depth = depth;
 }
 
-/* The lane is busy before anything else: who forks in a handler from here on finds it so. */
+/* The lane is busy before anything else: who forks in a handler from here on finds it so. Others
+ * get a copy of `ended`, so that here it stays in registers. */
 void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
               uint32_t flags, int32_t error) {
   struct Thread* thread = &fathom_thread;
@@ -39,12 +40,14 @@ void call_end(const struct Call* call, const struct CallSite* site, uint32_t fil
   keep_order();
   if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch)) {
     if (is_free) lane->busy = 0;
-    call_end_elsewhere(thread, call, &ended, stack);
+    struct Ended copy = ended;
+    call_end_elsewhere(thread, call, &copy, stack);
     return;
   }
   close_frame(thread, call, &ended);
   if (unlikely(!is_free)) {
-    write_slowly(thread, &ended, stack);
+    const struct Ended copy = ended;
+    write_slowly(thread, &copy, stack);
     return;
   }
   struct Desk* desk = lane->desk;
@@ -54,7 +57,8 @@ void call_end(const struct Call* call, const struct CallSite* site, uint32_t fil
       ended.start_ticks < desk->slice_end) {
     cell_add(slot->cell, &ended);
   } else {
-    stream_write(desk, &ended);
+    const struct Ended copy = ended;
+    stream_write(desk, &copy);
   }
   keep_order();
   lane->busy = 0;

@@ -38,7 +38,8 @@ struct Outcome {
 };
 
 static inline uint64_t ticks_now(void) {
-  return __builtin_expect(fathom_core.clock == kClockTsc, 1) ? read_tsc() : other_ticks();
+  const uint32_t clock = fathom_core.clock;
+  return likely(clock == kClockTsc) ? read_tsc() : clock == kClockNone ? 0 : monotonic_ns();
 }
 
 /* left.c */

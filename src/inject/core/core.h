@@ -111,9 +111,6 @@ const char* setting(const char* name);
 /* spool_file.c: makes and maps the file; what is known beforehand stands in `wanted`. */
 bool spool_make(const char* path, const struct SpoolHeader* wanted, uint32_t chunks);
 
-/* The clock where it is not the time stamp counter; 0 without one. */
-uint64_t other_ticks(void);
-
 /* area.c */
 bool thread_attach(struct Thread* thread);
 struct Desk* desk_for(uint32_t pid, uint32_t tid); /* NULL: no chunk is left */

@@ -67,8 +67,6 @@ static uint64_t ticks_in_2_32_ns(void) {
   return (uint64_t)(((unsigned __int128)(read_tsc() - from) << 32) / ns);
 }
 
-uint64_t other_ticks(void) { return fathom_core.clock == kClockNs ? monotonic_ns() : 0; }
-
 static uint64_t ns_to_ticks(uint64_t ns, uint64_t rate) {
   return (uint64_t)(((unsigned __int128)ns * rate) >> 32);
 }
