@@ -245,6 +245,7 @@ constexpr Flag kFlags[] = {
      .letter = 'p',
      .value = "LIST",
      .help = "probes to use beside the usual; fathom doctor says more of them",
+     .repeatable = true,
      .list = true,
      .completes = "probe"},
     {.name = "interval",

@@ -5,14 +5,12 @@
 #include <map>
 #include <tuple>
 
+#include "report/io_class.h"
+
 namespace fathom {
 namespace {
 
-struct Total {
-  CallFigures figures;
-  bool is_call = false;
-};
-using TotalsByName = std::map<std::pair<std::string_view, std::string_view>, Total>;  // with layer
+using TotalsByName = std::map<std::pair<std::string_view, std::string_view>, CallFigures>;
 
 template <class Key>
 void sort_by(std::vector<CallTotal>& totals, const Key& key) {
@@ -29,19 +27,15 @@ Result<CallTotals> load_call_totals(const Recording& recording) {
   for (const CallSums::Sum& sum : sums.sums()) {
     const CalledFunction& function = sums.functions()[sum.key.function];
     const std::string_view layer = sums.text(function.layer);
-    Total& total = functions[{layer, sums.text(function.name)}];
-    total.figures += sum.figures;
-    const bool has_file = sum.key.file != StringId::kNone;
-    total.is_call |= has_file || sum.figures.time_ns || sum.figures.bytes;
-    if (has_file) files[{layer, sums.text(sum.key.file)}].figures += sum.figures;
+    if (is_event_layer(layer)) continue;
+    functions[{layer, sums.text(function.name)}] += sum.figures;
+    if (sum.key.file != StringId::kNone) files[{layer, sums.text(sum.key.file)}] += sum.figures;
   }
   CallTotals found;
-  for (const auto& [name, total] : functions) {
-    if (total.is_call)  // else an event that was only counted
-      found.functions.push_back({std::string(name.first), std::string(name.second), total.figures});
-  }
-  for (const auto& [name, total] : files)
-    found.files.push_back({std::string(name.first), std::string(name.second), total.figures});
+  for (const auto& [name, figures] : functions)
+    found.functions.push_back({std::string(name.first), std::string(name.second), figures});
+  for (const auto& [name, figures] : files)
+    found.files.push_back({std::string(name.first), std::string(name.second), figures});
   sort_by(found.functions, [](const CallTotal& total) {
     return std::tuple(total.figures.time_ns, total.figures.calls);
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/counter_parts.h"
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "report/event_ratios.h"
 
@@ -43,6 +45,25 @@ std::vector<std::string> counter_parts(const Summary& summary) {
   };
   if (more > 0) parts.push_back(events(more) + " more in --as stat");
   if (missing > 0) parts.push_back(events(missing) + " not supported here");
+  return parts;
+}
+
+std::vector<std::string> told_parts(const Summary& summary) {
+  std::vector<std::string> parts;
+  size_t more = 0;
+  for (const auto& [scope_and_name, range] : summary.gauges) {
+    const size_t space = scope_and_name.find(' ');
+    const std::string_view scope = std::string_view(scope_and_name).substr(0, space);
+    if (scope != "app" && scope != "exec") continue;
+    if (parts.size() == kMostParts) {
+      ++more;
+      continue;
+    }
+    parts.push_back(fmt::format("{} {:.4g}{}", printable(scope_and_name.substr(space + 1)),
+                                range.last, range.unit.empty() ? "" : " " + printable(range.unit)));
+    if (range.largest > range.last) parts.back() += fmt::format(" (peak {:.4g})", range.largest);
+  }
+  if (more > 0) parts.push_back(fmt::format("{} more in --as html", format_count(more)));
   return parts;
 }
 

@@ -164,9 +164,12 @@ IoClass io_class(std::string_view layer, std::string_view name) {
   return IoClass::kOther;
 }
 
+bool is_event_layer(std::string_view layer) { return layer == "cpu" || layer == "simulated"; }
+
 bool is_io_layer(std::string_view layer) {
-  constexpr std::array<std::string_view, 5> kOthers = {"cuda", "cupti", "gpu", "java", "counters"};
-  return std::find(kOthers.begin(), kOthers.end(), layer) == kOthers.end();
+  constexpr std::array<std::string_view, 4> kOthers = {"cuda", "cupti", "gpu", "java"};
+  return !is_event_layer(layer) &&
+         std::find(kOthers.begin(), kOthers.end(), layer) == kOthers.end();
 }
 
 size_t layer_depth(std::string_view layer) {

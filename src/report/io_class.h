@@ -29,7 +29,9 @@ std::string_view io_class_name(IoClass io_class);
 // their 64-bit, checking or unlocked form; those of other layers by a word within it.
 IoClass io_class(std::string_view layer, std::string_view name);
 
-// Calls of that layer are I/O: everything that is no accelerator or runtime.
+// Events that were counted, and are no calls.
+bool is_event_layer(std::string_view layer);
+// Calls of that layer are I/O: everything that is no event, accelerator or runtime.
 bool is_io_layer(std::string_view layer);
 // How far a layer is from the program: 0 is nearest.
 size_t layer_depth(std::string_view layer);

@@ -201,6 +201,7 @@ void add_all(const Summary& summary, LabelLines& lines) {
   }
   add_pressure(summary, lines);
   lines.add("Counters", counter_parts(summary));
+  lines.add("App", told_parts(summary));
   add_stacks(summary, lines);
   add_programs(summary, lines);
   add_recorder(summary, lines);

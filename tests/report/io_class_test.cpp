@@ -93,7 +93,7 @@ TEST(IoClass, LayersStandInTheOrderOfTheirDepth) {
   EXPECT_EQ(layer_title("c"), "C library");
   EXPECT_EQ(layer_title("ext4"), "");
   EXPECT_TRUE(is_io_layer("nfs"));
-  EXPECT_FALSE(is_io_layer("cuda"));
+  for (const char* layer : {"cuda", "cpu", "simulated"}) EXPECT_FALSE(is_io_layer(layer)) << layer;
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ MadeRun& add_hostile(MadeRun& made) {
     made.gauge(pid, name, "</script><script>alert(1)", "\xE2\x80\xA8", 1);
     made.mark(pid, name);
     made.call(name, name, name, 1, 1, 1);
-    made.call("counters", name, "", 1, {}, {});
+    made.call("cpu", name, "", 1, {}, {});
     made.add({.stack = {fmt::format("{}@/lib/{}", name, name)}, .pid = 1, .tid = 1});
   }
   return made;
