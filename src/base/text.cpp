@@ -112,6 +112,17 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string first_few(const std::set<std::string>& names, size_t most) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) {
+    if (shown.size() == most) break;
+    shown.push_back(printable(name));
+  }
+  std::string text = join(shown, ", ");
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
 std::string shell_quote(std::string_view word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_shell_safe))
     return std::string(word);

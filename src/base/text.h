@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ size_t edit_distance(std::string_view left, std::string_view right);
 // The parts between separators; empty parts are left out.
 std::vector<std::string_view> split_words(std::string_view text, char separator = ' ');
 std::string join(std::span<const std::string> parts, std::string_view separator);
+// "make, sh, tar and 4 more"; the names made printable.
+std::string first_few(const std::set<std::string>& names, size_t most);
 
 // Quoting.
 // One line that a POSIX shell splits into exactly these words.

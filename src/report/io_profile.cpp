@@ -122,8 +122,11 @@ class IoBuilder {
   void add_parts() {
     std::map<int64_t, std::string_view> process_names;
     std::map<std::pair<int64_t, int64_t>, std::string_view> thread_names;
-    for (const Process& process : tables_.rows.of<Process>())
+    for (const Process& process : tables_.rows.of<Process>()) {
       process_names[process.pid] = tables_.text(process.name);
+      if (!processes_.contains(process.pid))
+        profile_.silent.emplace_back(tables_.text(process.name));
+    }
     for (const Thread& thread : tables_.rows.of<Thread>())
       thread_names[{thread.pid, thread.tid}] = tables_.text(thread.name);
     std::map<int64_t, int64_t> counts;
@@ -213,6 +216,7 @@ Result<IoProfile> load_io_profile(const Recording& recording, const ProfileFilte
     TRY(threads.found("call"));
     return nothing_found(recording, filter, profile);
   }
+  if (!threads.open() || filter.from_ns || filter.to_ns) profile.silent.clear();
   profile.damage = recording.damage();
   profile.from_ns = filter.from_ns.value_or(0);
   profile.slice_ns = profile.owner->slice_ns();

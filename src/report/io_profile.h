@@ -75,6 +75,7 @@ struct IoProfile {
   std::vector<IoFunction> functions;       // by layer, then by own time, largest first
   std::vector<IoFile> files;               // by bytes, then by time
   std::vector<IoPart> processes, threads;  // by time
+  std::vector<std::string> silent;         // names of processes without a recorded call
   ByteSeries read, written;                // since from_ns
   int64_t slice_ns = 0;                    // bytes are known no finer; 0: by call
   std::optional<IoCoverage> coverage;

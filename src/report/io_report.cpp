@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/saturate.h"
 #include "base/text.h"
@@ -19,6 +20,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kUsualParts = 10;
+constexpr size_t kSilentShown = 5;
 
 std::string time_share(const IoProfile& profile) {
   const double share = ratio(profile.total.io_ns, profile.duration_ns);
@@ -42,6 +44,13 @@ void add_head(const IoProfile& profile, LabelLines& lines) {
   lines.add("Calls", {plural(total.calls, "call", "calls"), failed});
 }
 
+// One may have lived too briefly for the probe to see why.
+std::string silent_text(const std::vector<std::string>& names) {
+  return plural(static_cast<int64_t>(names.size()), "more process", "more processes") +
+         " without a recorded call: " +
+         first_few(std::set<std::string>(names.begin(), names.end()), kSilentShown);
+}
+
 void add_coverage(const IoProfile& profile, LabelLines& lines) {
   std::vector<std::string> parts = {"figures of layer " + printable(profile.layer)};
   std::string others;
@@ -62,6 +71,7 @@ void add_coverage(const IoProfile& profile, LabelLines& lines) {
     parts.push_back(dropped == 0 ? "nothing dropped" : format_count(dropped) + " calls dropped");
   }
   lines.add("Seen", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
+  if (!profile.silent.empty()) lines.add_prose("", silent_text(profile.silent), Style::kFaint);
   if (profile.coverage && !profile.coverage->why.empty())
     lines.add_prose("Note", printable(profile.coverage->why), Style::kWarning);
   if (!profile.damage.empty())

@@ -149,5 +149,11 @@ TEST(SplitWords, LeavesEmptyPartsOut) {
   EXPECT_TRUE(split_words("").empty());
 }
 
+TEST(Text, FirstFewNamesAndHowManyMore) {
+  EXPECT_EQ(first_few({}, 2), "");
+  EXPECT_EQ(first_few({"b", "a"}, 2), "a, b");
+  EXPECT_EQ(first_few({"c", "b", "\x1b[2J"}, 1), printable("\x1b[2J") + " and 2 more");
+}
+
 }  // namespace
 }  // namespace fathom

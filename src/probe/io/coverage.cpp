@@ -91,21 +91,14 @@ void Coverage::look(const Target& target, const SpoolFolder& folder) {
 }
 
 void Coverage::note(const std::string& process, const std::string& reason) {
-  if (const auto name = read_proc_name(process); name.ok())
-    missing_[reason].insert(printable(name.value()));
+  if (const auto name = read_proc_name(process); name.ok()) missing_[reason].insert(name.value());
 }
 
 std::string Coverage::text() const {
   std::string text;
   for (const auto& [reason, names] : missing_) {
-    std::string list;
-    size_t shown = 0;
-    for (const std::string& name : names) {
-      if (shown++ == kNamesShown) break;
-      list += (list.empty() ? "" : ", ") + name;
-    }
-    if (names.size() > kNamesShown) list += fmt::format(" and {} more", names.size() - kNamesShown);
-    text += fmt::format("{}not covered, {}: {}", text.empty() ? "" : "; ", reason, list);
+    text += fmt::format("{}not covered, {}: {}", text.empty() ? "" : "; ", reason,
+                        first_few(names, kNamesShown));
   }
   return text;
 }
