@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -86,8 +87,7 @@ struct Pipe {
 // A process of ours that does `act` and is gone, at the latest with this object.
 class Child {
  public:
-  template <class Act>
-  explicit Child(Act&& act) : pid_(fork()) {
+  explicit Child(const std::function<void()>& act) : pid_(fork()) {
     if (pid_ != 0) return;
     act();
     _exit(0);
@@ -169,7 +169,7 @@ Result<double> measure(const Work& work, const Variant& variant) {
 
 double quantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
-  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
 }
 
 constexpr std::array kVariants = {

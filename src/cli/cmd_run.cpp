@@ -71,6 +71,15 @@ IoMode io_mode_from(const Arguments& arguments) {
   return mode == "count" ? IoMode::kCount : IoMode::kProfile;
 }
 
+// Only that probe knows who is left when the command has ended.
+Status check_wait_all(const std::vector<const ProbeInfo*>& probes) {
+  const auto follows = [](const ProbeInfo* probe) {
+    return std::string_view(probe->name) == "resources";
+  };
+  if (std::any_of(probes.begin(), probes.end(), follows)) return {};
+  return Error{Code::kInvalid, "--wait-all needs the probe resources", "--probe resources"};
+}
+
 Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target) {
   SessionOptions options;
   options.launcher = target.launcher;
@@ -94,6 +103,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
   options.wait_all = arguments.has("wait-all");
+  if (options.wait_all) TRY(check_wait_all(options.probes));
   return options;
 }
 

@@ -41,7 +41,7 @@ enum SpoolLoss {
 };
 
 /* Where a stream stands: chunk number in the upper half, offset in the chunk in the lower. */
-typedef uint64_t SpoolPlace;
+typedef uint64_t SpoolPlace; /* NOLINT(modernize-use-using): this is C, too */
 
 struct SpoolHeader {
   char magic[8];

@@ -198,7 +198,7 @@ ProbeReport CountersProbe::report() const {
     else
       same->second += ", " + event.name;
   }
-  for (const auto& [why, names] : reasons) add(names + ": " + why);
+  for (const auto& [why, names] : reasons) add(fmt::format("{}: {}", names, why));
   if (!threads_) return report;
   report.dropped = threads_->lost();
   report.buffer_bytes = threads_->mapped_bytes();
