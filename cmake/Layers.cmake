@@ -14,7 +14,7 @@ function(fathom_add_layer name)
   file(GLOB_RECURSE bpf CONFIGURE_DEPENDS ${dir}/*.bpf.c)
   list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/cli/main.cpp)
   if(FATHOM_FUZZ)  # clang 14 has no coroutines for libstdc++, and no fuzzer serves
-    list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/hub/server.cpp)
+    list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/hub/server.cpp ${CMAKE_SOURCE_DIR}/src/hub/connection.cpp)
   endif()
   list(TRANSFORM ARGN PREPEND fathom_ OUTPUT_VARIABLE lower)
   list(REVERSE lower)

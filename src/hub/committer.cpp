@@ -91,21 +91,24 @@ Committer::Committer(Store& store, int64_t patience_ns) : store_(store), patienc
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Committer::~Committer() {
+void Committer::stop() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   came_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Committer::submit(Incoming incoming) {
   ++counts_.waiting;
-  {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(incoming));
+  std::unique_lock lock(mutex_);
+  if (stop_) {
+    lock.unlock();
+    return finish(incoming, {Outcome::How::kUnavailable, 0, "the hub is ending"});
   }
+  queue_.push_back(std::move(incoming));
+  lock.unlock();
   came_.notify_one();
 }
 

@@ -46,11 +46,13 @@ struct CommitCounts {
 class Committer {
  public:
   Committer(Store& store, int64_t patience_ns);
-  ~Committer();  // applies what has come
+  ~Committer() { stop(); }
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
   void submit(Incoming incoming);
+  // Applies what has come, without patience, and takes no more.
+  void stop();
   // The job was removed: what is remembered of its runs is nothing.
   void forget(int64_t job);
   [[nodiscard]] const CommitCounts& counts() const { return counts_; }

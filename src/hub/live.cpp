@@ -41,6 +41,7 @@ std::shared_ptr<Subscription> Live::subscribe(int64_t job) {
 
 void Live::publish(int64_t job, const std::string& event) {
   const std::lock_guard lock(mutex_);
+  if (closed_) return;
   ++number_;
   for (auto place = all_.begin(); place != all_.end();) {
     const auto subscription = place->lock();
@@ -51,6 +52,11 @@ void Live::publish(int64_t job, const std::string& event) {
     if (subscription->job_ == 0 || subscription->job_ == job) subscription->put(event, number_);
     ++place;
   }
+}
+
+void Live::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
 }
 
 size_t Live::watchers() {

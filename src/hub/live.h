@@ -41,11 +41,14 @@ class Live {
   std::shared_ptr<Subscription> subscribe(int64_t job);
   void publish(int64_t job, const std::string& event);
   [[nodiscard]] size_t watchers();
+  // Nothing is published, and nobody is woken, after this.
+  void close();
 
  private:
   std::mutex mutex_;
   std::list<std::weak_ptr<Subscription>> all_;
   uint64_t number_ = 0;
+  bool closed_ = false;
 };
 
 }  // namespace fathom
