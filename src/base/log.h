@@ -13,7 +13,11 @@ namespace fathom {
 
 enum class LogLevel { kError, kWarning, kHint, kInfo, kDebug };
 
+// kJson: {"time":…,"level":…,"message":…}, one a line, for machines.
+enum class LogForm { kText, kJson };
+
 void set_log_level(LogLevel most_verbose);
+void set_log_form(LogForm form);
 void log_line(LogLevel level, std::string_view text);
 
 template <class... Args>

@@ -4,17 +4,24 @@
 #include <array>
 
 // One line a command, in the order of the help; kNAMECommand is defined in cmd_name.cpp.
-#define FATHOM_COMMANDS(COMMAND) \
-  COMMAND(kRunCommand)           \
-  COMMAND(kDoctorCommand)        \
-  COMMAND(kReportCommand)        \
-  COMMAND(kQueryCommand)         \
-  COMMAND(kConvertCommand)       \
-  COMMAND(kImportCommand)        \
-  COMMAND(kPackCommand)          \
-  COMMAND(kUnpackCommand)        \
-  COMMAND(kHelpCommand)          \
-  COMMAND(kCompletionCommand)    \
+#define FATHOM_COMMANDS(COMMAND)       \
+  COMMAND(kRunCommand)                 \
+  COMMAND(kDoctorCommand)              \
+  COMMAND(kReportCommand)              \
+  COMMAND(kQueryCommand)               \
+  COMMAND(kConvertCommand)             \
+  COMMAND(kImportCommand)              \
+  COMMAND(kPackCommand)                \
+  COMMAND(kUnpackCommand)              \
+  COMMAND(kServeCommand)               \
+  COMMAND(kJobCommand)                 \
+  COMMAND(kSendCommand)                \
+  COMMAND(kProfilingServerCommand)     \
+  COMMAND(kProfilingControllerCommand) \
+  COMMAND(kProfilingClientCommand)     \
+  COMMAND(kBenchmarkClientCommand)     \
+  COMMAND(kHelpCommand)                \
+  COMMAND(kCompletionCommand)          \
   COMMAND(kManCommand)
 
 namespace fathom {

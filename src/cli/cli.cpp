@@ -49,7 +49,11 @@ Status print_out(std::string_view text) {
 
 int run_command_line(CommandTable commands, int argc, const char* const* argv) {
   fill_standard_fds();
-  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  // A link beside the program that bears a command's name is that command.
+  const std::string_view called = argc > 0 ? argv[0] : "";
+  const std::string name(called.substr(called.rfind('/') + 1));
+  if (find_command(commands, name) != nullptr) words.insert(words.begin(), name);
   const auto status = parse_and_run(commands, words);
   if (status.ok()) return status.value();
   log_failure(status.error());

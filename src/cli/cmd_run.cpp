@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
+#include "cli/run_hub.h"
 #include "cli/run_target.h"
 #include "cli/terminal.h"
 #include "probe/probe.h"
@@ -131,10 +132,10 @@ void show_summary(const std::string& folder, const Arguments& arguments) {
   if (!shown.ok()) log_failure(shown.error());
 }
 
-// After the target: the summary, the tables, and what to do next.
-void wrap_up(const std::string& folder, const Arguments& arguments) {
+// After the target: the summary, the tables unless the journal must stay, and what to do next.
+void wrap_up(const std::string& folder, const Arguments& arguments, bool tables) {
   show_summary(folder, arguments);
-  if (!arguments.has("no-tables")) {
+  if (tables && !arguments.has("no-tables")) {
     if (auto made = make_tables(folder); !made.ok()) log_failure(made.error(), LogLevel::kWarning);
     for (const std::string& recovered : recover_left_behind(folder)) {
       log_info("{} was left by a killed run; it has been recovered", recovered);
@@ -161,11 +162,14 @@ int status_for(const Error& error, const SessionOptions& options) {
   return error.code == Code::kPermission ? kExitNotExecutable : kExitOurs;
 }
 
-Result<int> record(SessionOptions& options, const std::string& folder, const Arguments& arguments) {
+Result<int> record(SessionOptions& options, const std::string& folder, const Arguments& arguments,
+                   RunHub& hub) {
+  const std::string run = new_run_id();
   auto sink = open_sink("file", folder + "/" + kJournalName);
-  if (!sink.ok()) {
+  Status begun = sink.ok() ? hub.begin(run, folder + "/" + kJournalName) : Status(sink.error());
+  if (!begun.ok()) {
     drop_run_folder(folder);
-    log_failure(sink.error());
+    log_failure(begun.error());
     return kExitOurs;
   }
   ProgressLine line(arguments.has("quiet") ? ProgressLine::Mode::kOff
@@ -173,7 +177,7 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.on_warning = [](const Error& error) { log_failure(error, LogLevel::kWarning); };
   log_debug("recording into {}; the target is that of launcher {}", folder, options.launcher->name);
-  auto result = run_session(options, new_run_id(), *sink.value());
+  auto result = run_session(options, run, *sink.value());
   sink.value().reset();
   line.clear();
   if (!result.ok()) {
@@ -189,7 +193,7 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
     log_error("{} records could not be written: {}", report.dropped_records, report.error->message);
     log_hint("what was written before is whole: fathom report {}", folder);
   }
-  wrap_up(folder, arguments);
+  wrap_up(folder, arguments, hub.end(folder));
   return exit_status(result.value());
 }
 
@@ -211,6 +215,7 @@ Result<int> run_run(const Arguments& arguments) {
   const std::string name = target.name;
   TRY_ASSIGN(SessionOptions options, options_from(arguments, std::move(target)));
   TRY_ASSIGN(const auto server, serve_metrics(arguments, options));
+  TRY_ASSIGN(RunHub hub, RunHub::from(arguments));
   SetAside replaced;
   if (arguments.has("force")) {
     if (!arguments.has("output"))
@@ -228,7 +233,7 @@ Result<int> run_run(const Arguments& arguments) {
     log_failure(folder.error());
     return kExitOurs;
   }
-  return record(options, folder.value(), arguments);
+  return record(options, folder.value(), arguments, hub);
 }
 
 constexpr Flag kFlags[] = {
@@ -297,6 +302,14 @@ constexpr Flag kFlags[] = {
      .value = "ADDRESS",
      .help =
          "serve the figures as OpenMetrics while it runs: a port of this machine, or HOST:PORT"},
+    {.name = "hub",
+     .value = "URL",
+     .help = "ship it to this hub while it runs; else FATHOM_HUB, else this machine's"},
+    {.name = "job", .value = "JOB", .help = "the job of the hub that it is for, 2001 to 9999"},
+    {.name = "token-file",
+     .value = "FILE",
+     .help = "the hub's token, where FATHOM_TOKEN is not set",
+     .completes = "file"},
     {.name = "duration",
      .letter = 'd',
      .value = "TIME",

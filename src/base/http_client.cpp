@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/http_client.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostHeadBytes = 64 << 10;
+constexpr size_t kMostBodyBytes = size_t{256} << 20;
+
+bool same_word(std::string_view left, std::string_view right) {
+  if (left.size() != right.size()) return false;
+  for (size_t i = 0; i < left.size(); ++i)
+    if ((left[i] | 0x20) != (right[i] | 0x20)) return false;
+  return true;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+Result<HttpUrl> HttpUrl::parse(const std::string& text, const std::string& default_port) {
+  const Error wrong{Code::kInvalid, printable(text) + " is no address of a hub",
+                    "http://127.0.0.1:" + default_port};
+  std::string_view rest = text;
+  if (rest.starts_with("http://")) rest.remove_prefix(7);
+  if (rest.find("://") != std::string_view::npos) return wrong;
+  HttpUrl url;
+  const size_t slash = std::min(rest.find('/'), rest.size());
+  url.path = rest.substr(slash);
+  while (url.path.ends_with('/')) url.path.pop_back();
+  rest = rest.substr(0, slash);
+  url.port = default_port;
+  const size_t colon = rest.rfind(':');
+  if (colon != std::string_view::npos && rest.find(']', colon) == std::string_view::npos) {
+    url.port = rest.substr(colon + 1);
+    rest = rest.substr(0, colon);
+  }
+  if (rest.starts_with('[') && rest.ends_with(']')) rest = rest.substr(1, rest.size() - 2);
+  url.host = rest;
+  const auto port = parse_number(url.port);
+  const bool odd = text.find_first_of(" \r\n\t") != std::string::npos;
+  if (url.host.empty() || !port.ok() || port.value() < 1 || port.value() > 65535 || odd)
+    return wrong;
+  return url;
+}
+
+std::string HttpUrl::text() const {
+  const bool six = host.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}{}", six ? "[" : "", host, six ? "]" : "", port, path);
+}
+
+std::string url_quote(std::string_view text) {
+  std::string out;
+  for (const char byte : text) {
+    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+                       (byte >= '0' && byte <= '9') || byte == '-' || byte == '_' || byte == '.';
+    if (plain)
+      out += byte;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(byte));
+  }
+  return out;
+}
+
+void HttpClient::drop() {
+  socket_.reset();
+  buffer_.clear();
+  at_ = 0;
+}
+
+Error HttpClient::broken(std::string_view why) {
+  drop();
+  return Error{Code::kIo, fmt::format("{}: {}", url_.text(), why),
+               "is the hub running? fathom serve"};
+}
+
+Status HttpClient::connect() {
+  if (socket_.valid()) return {};
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* raw = nullptr;
+  const int failed = getaddrinfo(url_.host.c_str(), url_.port.c_str(), &wanted, &raw);
+  if (failed != 0) return broken(gai_strerror(failed));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> found(raw, freeaddrinfo);
+  int error = 0;
+  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+    Fd socket(::socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol));
+    if (!socket.valid()) continue;
+    const timeval patience{timeout_ms_ / 1000, (timeout_ms_ % 1000) * 1000};
+    setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const int on = 1;
+    setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0) {
+      socket_ = std::move(socket);
+      return {};
+    }
+    error = errno;
+  }
+  return broken(errno_error("connect", error).message);
+}
+
+Status HttpClient::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return broken(errno == EAGAIN ? "it takes nothing" : errno_error("send").message);
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return {};
+}
+
+Result<bool> HttpClient::fill() {
+  if (at_ > 0 && at_ == buffer_.size()) {
+    buffer_.clear();
+    at_ = 0;
+  }
+  std::array<char, 65536> room;
+  while (true) {
+    const ssize_t got = recv(socket_.get(), room.data(), room.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return broken(errno == EAGAIN ? "no answer came" : errno_error("receive").message);
+    buffer_.append(room.data(), static_cast<size_t>(got));
+    return got > 0;
+  }
+}
+
+Result<std::string> HttpClient::line() {
+  while (true) {
+    const size_t end = buffer_.find('\n', at_);
+    if (end != std::string::npos) {
+      std::string text(trimmed(std::string_view(buffer_).substr(at_, end - at_)));
+      at_ = end + 1;
+      return text;
+    }
+    if (buffer_.size() - at_ > kMostHeadBytes) return broken("this is no hub");
+    TRY_ASSIGN(const bool more, fill());
+    if (!more) return broken("it ended the connection");
+  }
+}
+
+Result<HttpClient::Head> HttpClient::read_head() {
+  Head head;
+  do {  // 100 Continue is no answer yet
+    TRY_ASSIGN(const std::string first, line());
+    if (!first.starts_with("HTTP/1.") || first.size() < 12) return broken("this is no hub");
+    head = Head{};
+    head.status = static_cast<int>(parse_number(std::string_view(first).substr(9, 3)).value_or(0));
+    for (int fields = 0;; ++fields) {
+      TRY_ASSIGN(const std::string field, line());
+      if (field.empty()) break;
+      if (fields > 200) return broken("this is no hub");
+      const size_t colon = std::min(field.find(':'), field.size());
+      const std::string_view name = std::string_view(field).substr(0, colon);
+      const std::string_view value =
+          trimmed(std::string_view(field).substr(std::min(colon + 1, field.size())));
+      if (same_word(name, "content-type")) head.type = value;
+      if (same_word(name, "transfer-encoding")) head.chunked = same_word(value, "chunked");
+      if (same_word(name, "connection")) head.close = same_word(value, "close");
+      if (same_word(name, "content-length")) {
+        head.sized = true;
+        head.length = static_cast<uint64_t>(std::max<int64_t>(0, parse_number(value).value_or(0)));
+      }
+    }
+  } while (head.status / 100 == 1);
+  return head;
+}
+
+Status HttpClient::read_sized(uint64_t length, const Take& take) {
+  while (length > 0) {
+    if (at_ == buffer_.size()) {
+      TRY_ASSIGN(const bool more, fill());
+      if (!more) return broken("the answer is cut short");
+    }
+    const size_t part = std::min<uint64_t>(length, buffer_.size() - at_);
+    TRY(take(std::string_view(buffer_).substr(at_, part)));
+    at_ += part;
+    length -= part;
+  }
+  return {};
+}
+
+Status HttpClient::read_chunks(const Take& take) {
+  while (true) {
+    TRY_ASSIGN(const std::string size_line, line());
+    char* end = nullptr;
+    const uint64_t size = strtoull(size_line.c_str(), &end, 16);
+    if (end == size_line.c_str()) return broken("the answer makes no sense");
+    TRY(read_sized(size, take));
+    TRY(line());
+    if (size == 0) return {};
+  }
+}
+
+Status HttpClient::read_body(const Head& head, const Take& take) {
+  if (head.chunked) return read_chunks(take);
+  if (head.sized) return read_sized(head.length, take);
+  if (head.status == 204 || head.status == 304) return {};
+  while (true) {
+    if (at_ < buffer_.size()) TRY(take(std::string_view(buffer_).substr(at_)));
+    at_ = buffer_.size();
+    TRY_ASSIGN(const bool more, fill());
+    if (!more) return {};
+  }
+}
+
+Status HttpClient::send(std::string_view method, std::string_view target, std::string_view type,
+                        std::string_view body) {
+  TRY(connect());
+  std::string head = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}:{}\r\n", method, url_.path, target,
+                                 url_.host, url_.port);
+  if (!token_.empty()) head += fmt::format("Authorization: Bearer {}\r\n", token_);
+  if (!type.empty()) head += fmt::format("Content-Type: {}\r\n", type);
+  if (!type.empty() || method == "POST") head += fmt::format("Content-Length: {}\r\n", body.size());
+  head += "\r\n";
+  if (body.size() < 16'384) return write(head + std::string(body));
+  TRY(write(head));
+  return write(body);
+}
+
+Result<HttpAnswer> HttpClient::receive() {
+  if (!socket_.valid()) return broken("the connection is gone");
+  TRY_ASSIGN(const Head head, read_head());
+  HttpAnswer answer{head.status, head.type, {}};
+  TRY(read_body(head, [&](std::string_view part) -> Status {
+    if (answer.body.size() + part.size() > kMostBodyBytes) return broken("the answer is too long");
+    answer.body += part;
+    return {};
+  }));
+  if (head.close) drop();
+  return answer;
+}
+
+Result<HttpAnswer> HttpClient::call(std::string_view method, std::string_view target,
+                                    std::string_view type, std::string_view body) {
+  const bool kept = socket_.valid();
+  auto sent = send(method, target, type, body);
+  auto answer = sent.ok() ? receive() : Result<HttpAnswer>(std::move(sent).error());
+  // A connection that was kept may have been ended meanwhile, which shows at its next use only.
+  if (answer.ok() || !kept || method == "POST") return answer;
+  TRY(send(method, target, type, body));
+  return receive();
+}
+
+Result<HttpAnswer> HttpClient::stream(std::string_view target, const Take& take) {
+  TRY(send("GET", target, {}, {}));
+  TRY_ASSIGN(const Head head, read_head());
+  HttpAnswer answer{head.status, head.type, {}};
+  TRY(read_body(head, [&](std::string_view part) -> Status {
+    if (head.status == 200) return take(part);
+    answer.body += part.substr(0, kMostHeadBytes);
+    return {};
+  }));
+  if (head.close) drop();
+  return answer;
+}
+
+}  // namespace fathom

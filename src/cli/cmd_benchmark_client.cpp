@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/hub_api.h"
+#include "cli/line_sender.h"
+#include "cli/seed_client.h"
+#include "record/recording.h"
+
+namespace fathom {
+namespace {
+
+// {"benchmark":{"time":…,"cache-misses":…}} of a recording; events that were not counted are
+// absent.
+Result<std::string> row_of(const std::string& folder, const SeedEvents& events) {
+  TRY_ASSIGN(const Recording recording, Recording::open(folder));
+  TRY_ASSIGN(const auto collected, collect(recording, tables_of<Run, EventCount>()));
+  if (collected->rows.of<Run>().empty()) return Error{Code::kCorrupt, "nothing was recorded"};
+  const Run& run = collected->rows.of<Run>().front();
+  if (!run.end_ns) return Error{Code::kCorrupt, "the run has no end"};
+  std::string row = fmt::format("{{\"benchmark\":{{\"time\":{:.6f}",
+                                static_cast<double>(*run.end_ns - run.start_ns) / 1e9);
+  for (const EventCount& count : collected->rows.of<EventCount>()) {
+    const std::string name(collected->text(count.name));
+    const bool wanted =
+        std::find(events.usable.begin(), events.usable.end(), name) != events.usable.end();
+    if (wanted && count.count) row += fmt::format(",{}:{}", json_quote(name), *count.count);
+  }
+  return row + "}}\n";
+}
+
+Result<int> run_benchmark_client(const Arguments& arguments) {
+  TRY_ASSIGN(const auto commands, seed_commands(arguments));
+  TRY_ASSIGN(const HubTarget target, seed_job(arguments));
+  TRY_ASSIGN(const SeedEvents events, seed_events(arguments));
+  TRY_ASSIGN(LineSender sender, LineSender::make(target, new_sender_name("benchmark")));
+  const ClientFolder scratch;
+  int worst = 0;
+  for (const SeedCommand& command : commands) {
+    const std::vector<std::string> flags = {"--only", "--counters", join(events.usable, ","),
+                                            "--no-tables"};
+    TRY_ASSIGN(const SeedRun run, run_recorded(command, flags, scratch.path()));
+    worst = std::max(worst, run.status);
+    TRY_ASSIGN(const std::string row, row_of(run.recording + kFolderSuffix, events));
+    TRY(sender.send(row));
+  }
+  if (sender.bad() > 0) return kExitFailure;
+  if (worst != 0) log_warning("a command ended with status {}; its row is on the server", worst);
+  return 0;
+}
+
+constexpr Flag kFlags[] = {FATHOM_SEED_CLIENT_FLAGS};
+
+}  // namespace
+
+extern constinit const Command kBenchmarkClientCommand = {
+    .name = "benchmark-client",
+    .group = "Hub",
+    .summary = "The benchmark client of seed 001: time and counts",
+    .description =
+        "Runs commands and appends a row for each to the benchmark data of a job: how long it "
+        "took, "
+        "and how often each event happened.\n\n"
+        "    benchmark-client --jobid 2001 --repeat 5 -- ./app\n"
+        "    benchmark-client --jobid 2001 --commands list.txt --events page-faults,cpu-clock",
+    .flags = kFlags,
+    .rest = Rest::kProgram,
+    .run = run_benchmark_client,
+    .hidden = true,
+};
+
+}  // namespace fathom

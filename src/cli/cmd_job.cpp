@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <iostream>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/dump.h"
+#include "cli/hub_api.h"
+
+namespace fathom {
+namespace {
+
+struct Task {
+  HubApi api;
+  const Arguments& arguments;
+  int64_t id = 0;  // 0: none was named
+};
+
+Result<std::string> labels_from(const Arguments& arguments) {
+  std::string json;
+  for (const std::string& label : arguments.texts("label")) {
+    const size_t equals = label.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Error{Code::kInvalid, "'" + printable(label) + "' is no label", "--label os=linux"};
+    json += fmt::format("{}{}:{}", json.empty() ? "" : ",", json_quote(label.substr(0, equals)),
+                        json_quote(label.substr(equals + 1)));
+  }
+  return "{" + json + "}";
+}
+
+Result<int> create(Task& task) {
+  TRY_ASSIGN(const std::string labels, labels_from(task.arguments));
+  TRY_ASSIGN(const HubJob job,
+             task.api.create(task.id, task.arguments.text("description"), labels));
+  TRY(print_out(fmt::format("{}\n", job.id)));
+  return 0;
+}
+
+Result<int> list(Task& task) {
+  if (task.arguments.has("json")) {
+    TRY_ASSIGN(const std::string json, task.api.ask("GET", "/api/v1/jobs"));
+    TRY(print_out(json));
+    return 0;
+  }
+  TRY_ASSIGN(const auto jobs, task.api.jobs());
+  TRY(print_out(job_table(jobs)));
+  return 0;
+}
+
+Result<int> show(Task& task) {
+  TRY_ASSIGN(const std::string job, task.api.ask("GET", fmt::format("/api/v1/jobs/{}", task.id)));
+  TRY_ASSIGN(const std::string runs,
+             task.api.ask("GET", fmt::format("/api/v1/jobs/{}/runs", task.id)));
+  TRY(print_out(job + runs));
+  return 0;
+}
+
+// Prints what stands behind "data: " on the whole lines of `text`, and takes them out of it.
+Status print_events(std::string& text) {
+  for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1))
+    if (text.starts_with("data: ")) TRY(print_out(text.substr(6, end + 1 - 6)));
+  return {};
+}
+
+Result<int> watch(Task& task) {
+  std::string rest;
+  const auto take = [&](std::string_view part) {
+    rest += part;
+    return print_events(rest);
+  };
+  TRY(task.api.stream(fmt::format("/api/v1/jobs/{}/events", task.id), take));
+  return 0;
+}
+
+Result<int> dump(Task& task) {
+  const DumpWish wish{task.id, task.arguments.has("rows"), task.arguments.text("as"),
+                      task.arguments.text("output")};
+  TRY(dump_job(task.api, wish));
+  return 0;
+}
+
+Result<int> clear(Task& task) {
+  TRY(task.api.ask("DELETE", fmt::format("/api/v1/jobs/{}/rows", task.id)));
+  TRY(print_out(fmt::format("cleared the rows of job {}\n", task.id)));
+  return 0;
+}
+
+Result<int> remove(Task& task) {
+  TRY_ASSIGN(const HubJob job, task.api.job(task.id));
+  if (!task.arguments.has("yes")) {
+    if (isatty(STDIN_FILENO) == 0)
+      return Error{Code::kInvalid, "removing a job is for ever", "add --yes"};
+    TRY_ASSIGN(const bool sure, confirm_removal(job));
+    if (!sure) return kExitFailure;
+  }
+  TRY(task.api.ask("DELETE", fmt::format("/api/v1/jobs/{}", task.id)));
+  TRY(print_out(fmt::format("removed job {}\n", task.id)));
+  return 0;
+}
+
+struct Action {
+  const char* name;
+  enum class Id { kNone, kMay, kMust } id;
+  Result<int> (*work)(Task& task);
+};
+
+// One line an action; kActionNames below names them for help and completion.
+constexpr std::array kActions = {
+    Action{"create", Action::Id::kMay, create}, Action{"list", Action::Id::kNone, list},
+    Action{"show", Action::Id::kMust, show},    Action{"watch", Action::Id::kMust, watch},
+    Action{"dump", Action::Id::kMust, dump},    Action{"clear", Action::Id::kMust, clear},
+    Action{"remove", Action::Id::kMust, remove}};
+constexpr const char* kActionNames = "create list show watch dump clear remove";
+
+Result<int> run_job(const Arguments& arguments) {
+  const std::string named = arguments.positional(0), id = arguments.positional(1);
+  for (const Action& action : kActions) {
+    if (named != action.name) continue;
+    if (id.empty() && action.id == Action::Id::kMust)
+      return Error{Code::kInvalid, "which job?", fmt::format("fathom job {} 2001", named)};
+    if (!id.empty() && action.id == Action::Id::kNone)
+      return Error{Code::kInvalid, fmt::format("{} takes no job", named)};
+    int64_t number = 0;
+    if (!id.empty()) {
+      TRY_ASSIGN(number, job_number(id));
+    }
+    TRY_ASSIGN(const HubTarget target, hub_target(arguments));
+    TRY_ASSIGN(HubApi api, HubApi::connect(target));
+    Task task{std::move(api), arguments, number};
+    return action.work(task);
+  }
+  return Error{Code::kInternal, "no action " + named};
+}
+
+constexpr Flag kFlags[] = {
+    {.name = "hub",
+     .value = "URL",
+     .help = "the hub; else FATHOM_HUB, else http://127.0.0.1:10000"},
+    {.name = "token-file",
+     .value = "FILE",
+     .help = "the hub's token, where FATHOM_TOKEN is not set",
+     .completes = "file"},
+    {.name = "description", .letter = 'd', .value = "TEXT", .help = "create: what the job is for"},
+    {.name = "label",
+     .letter = 'l',
+     .value = "NAME=VALUE",
+     .help = "create: a label",
+     .repeatable = true},
+    {.name = "rows", .help = "dump: the benchmark rows instead of the profile"},
+    {.name = "as",
+     .value = "FORM",
+     .help = "dump: lines of JSON, csv or parquet",
+     .fallback = "lines",
+     .choices = "lines csv parquet"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "dump: write here instead of stdout",
+     .completes = "file"},
+    {.name = "json", .help = "list: as the hub says it"},
+    {.name = "yes", .letter = 'y', .help = "remove: without asking"},
+};
+constexpr Positional kPositionals[] = {
+    {.name = "ACTION",
+     .help = "create, list, show, watch, dump, clear or remove",
+     .choices = kActionNames},
+    {.name = "JOB",
+     .help = "its number, 2001 to 9999; create takes the next free one",
+     .optional = true},
+};
+
+}  // namespace
+
+extern constinit const Command kJobCommand = {
+    .name = "job",
+    .group = "Hub",
+    .summary = "Create, watch, dump and remove jobs of a hub",
+    .description =
+        "A job collects what clients send: sums per function and event, and benchmark rows. `show` "
+        "also says which runs have come, from where and when; `watch` prints what changes, as it "
+        "does.\n\n"
+        "    fathom job create 2001 --description nightly\n"
+        "    fathom job list\n"
+        "    fathom job dump 2001 --as parquet -o profile.parquet\n"
+        "    fathom job dump 2001 --rows\n"
+        "    fathom job remove 2001 --yes",
+    .flags = kFlags,
+    .positionals = kPositionals,
+    .run = run_job,
+};
+
+}  // namespace fathom

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serve_settings.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/hub_api.h"
+#include "hub/server.h"
+#include "session/listen_address.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kLeastTokenBytes = 16;
+
+std::string trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
+}
+
+std::string variable_of(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (char& byte : name)
+    if (byte >= 'a' && byte <= 'z') byte = static_cast<char>(byte - 'a' + 'A');
+  return "FATHOM_SERVE_" + name;
+}
+
+}  // namespace
+
+Result<ServeSettings> ServeSettings::load(const Arguments& arguments) {
+  ServeSettings settings(arguments);
+  const std::string path = settings.text("config");
+  if (!path.empty()) TRY(settings.read_file(path));
+  return settings;
+}
+
+Status ServeSettings::read_file(const std::string& path) {
+  TRY_ASSIGN(const std::string text, fathom::read_file(path, 1 << 20));
+  size_t number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = trimmed(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    const size_t equals = line.find('=');
+    const std::string name = trimmed(std::string_view(line).substr(0, equals));
+    const Flag* flag = find_flag(arguments_->command(), name);
+    if (equals == std::string::npos || flag == nullptr || flag->value == nullptr ||
+        name == "config")
+      return Error{Code::kInvalid,
+                   fmt::format("{}, line {}: '{}' is no setting", path, number, printable(line)),
+                   "name = value, as the flags of `fathom serve --help`"};
+    from_file_[name] = trimmed(std::string_view(line).substr(equals + 1));
+  }
+  return {};
+}
+
+std::string ServeSettings::text(const std::string& name) const {
+  if (arguments_->has(name)) return arguments_->text(name);
+  if (const char* value = getenv(variable_of(name).c_str()); value != nullptr && *value != '\0')
+    return value;
+  const auto found = from_file_.find(name);
+  return found == from_file_.end() ? arguments_->text(name) : found->second;
+}
+
+Result<int64_t> ServeSettings::number(const std::string& name, int64_t least, int64_t most) const {
+  const auto value = parse_number(text(name));
+  if (value.ok() && value.value() >= least && value.value() <= most) return value;
+  return Error{Code::kInvalid, fmt::format("--{} {} is out of range", name, printable(text(name))),
+               fmt::format("{} to {}", least, most)};
+}
+
+Result<int64_t> ServeSettings::duration(const std::string& name) const {
+  auto value = parse_duration(text(name));
+  if (!value.ok()) return std::move(value).error().within("--" + name);
+  return value;
+}
+
+Result<int> serve_as(const ServePlan& plan) {
+  if (!plan.hub.token.empty() && plan.hub.token.size() < kLeastTokenBytes)
+    return Error{Code::kInvalid, "the token is too short",
+                 "at least 16 bytes: openssl rand -hex 32"};
+  const bool six = plan.bind.find(':') != std::string::npos && !plan.bind.starts_with('[');
+  auto listening =
+      listen_at(six ? fmt::format("[{}]:{}", plan.bind, plan.port) : plan.bind + ":" + plan.port);
+  if (!listening.ok()) {
+    if (listening.error().code == Code::kInvalid)
+      listening.error().hint = "--bind 127.0.0.1 --port 10000";
+    return std::move(listening).error();
+  }
+  if (!listening.value().loopback && plan.hub.token.empty())
+    return Error{Code::kPermission,
+                 fmt::format("{} can be reached from elsewhere: that takes a token", plan.bind),
+                 "set FATHOM_TOKEN, or --token-file FILE; openssl rand -hex 32 makes one"};
+  TRY_ASSIGN(const auto hub, Hub::open(plan.hub));
+  for (const std::string& warning : hub->store().warnings()) log_warning("{}", warning);
+  const std::string address = listening.value().address;
+  TRY(serve(*hub, std::move(listening.value().socket), [&] {
+    log_info("serving at http://{} · {}", address,
+             plan.hub.store.empty() ? "SQLite in " + plan.hub.data : std::string("Redis"));
+  }));
+  log_info("ended");
+  return 0;
+}
+
+}  // namespace fathom

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection of the hub. Only server.cpp and connection.cpp know Boost.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "hub/guard.h"
+#include "hub/hub.h"
+
+namespace fathom {
+
+namespace net = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+using net::awaitable;
+using Socket = net::ip::tcp::socket;
+using Event = net::steady_timer;  // waited for; cancelled when something has happened
+using Parser = http::request_parser<http::string_body>;
+
+// What connections share.
+struct Network {
+  explicit Network(Hub& served, int threads) : hub(served), context(threads), workers(4) {}
+  Hub& hub;
+  net::io_context context;
+  net::thread_pool workers;  // for what may block
+  std::atomic<bool> stopping{false};
+};
+
+// Room for bodies, of all connections together.
+class Room {
+ public:
+  explicit Room(Hub& hub) : hub_(&hub) {}
+  Room(Room&& other) noexcept : hub_(other.hub_), bytes_(std::exchange(other.bytes_, 0)) {}
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  Room& operator=(Room&&) = delete;
+  ~Room() { hub_->counts().pending_bytes -= bytes_; }
+
+  bool reach(size_t bytes) {
+    const auto more = static_cast<int64_t>(bytes) - bytes_;
+    if (more <= 0) return true;
+    auto& pending = hub_->counts().pending_bytes;
+    const auto most = static_cast<int64_t>(hub_->options().most_pending_bytes);
+    if ((pending += more) > most) {
+      pending -= more;
+      return false;
+    }
+    bytes_ += more;
+    return true;
+  }
+
+ private:
+  Hub* hub_;
+  int64_t bytes_ = 0;
+};
+
+// A request's place in the order of answers.
+struct Slot {
+  explicit Slot(Hub& hub) : room(hub) {}
+  Room room;
+  std::optional<HttpReply> reply;
+  bool head_only = false, close = false, old = false;
+};
+
+// One connection: a reader that hands requests on, several at a time, and a writer that answers in
+// their order. Everything of it runs on its strand, but for deadlines, which the sweeper reads.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Network& network, Socket socket);
+  ~Connection();
+  void start();
+  // From the sweeper: ends it if its time is over, or if the hub stops and nothing is under way.
+  void check(int64_t now_ns, bool stopping);
+
+ private:
+  enum class Step { kGoOn, kEnd };
+  awaitable<void> read_all();
+  awaitable<Step> read_one();
+  awaitable<Step> read_body(Parser& parser, Slot& slot);
+  awaitable<void> write_all();
+  awaitable<bool> write_reply(Slot& slot);
+  awaitable<bool> write_parts(Slot& slot, http::response<http::empty_body>& head);
+  awaitable<bool> write_events(HttpReply& reply, http::response<http::empty_body>& head);
+  awaitable<bool> write_text(std::string_view text);
+  void hand_on(Admitted admitted, const std::shared_ptr<Slot>& slot);
+  void refuse(HttpReply reply, bool close);
+  void end();
+
+  Network& network_;
+  Hub& hub_;
+  Socket socket_;
+  boost::beast::flat_buffer buffer_;
+  std::deque<std::shared_ptr<Slot>> slots_;
+  Event changed_, room_;  // for the writer; for the reader
+  std::atomic<int64_t> read_by_ns_, write_by_ns_{INT64_MAX};
+  bool no_more_ = false, ended_ = false, watching_ = false;
+};
+
+}  // namespace fathom

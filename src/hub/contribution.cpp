@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/contribution.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace fathom {
+
+size_t Contribution::bytes() const {
+  size_t total = sizeof *this;
+  for (const SumDelta& sum : sums) total += sizeof sum + sum.key.size();
+  for (const std::string& row : rows) total += sizeof row + row.size();
+  return total + gauges.size() * sizeof(GaugeValue) + marks.size() * 256;
+}
+
+namespace {
+
+Status check_text(const char* what, std::string_view text, size_t most) {
+  if (text.size() > most)
+    return Error{Code::kInvalid,
+                 fmt::format("{} of {} bytes: {} is the most", what, text.size(), most)};
+  if (text.find('\0') != std::string_view::npos)
+    return Error{Code::kInvalid, fmt::format("{} holds a NUL byte", what)};
+  return {};
+}
+
+}  // namespace
+
+Status check_sum_name(std::string_view symbol, std::string_view program, std::string_view event) {
+  if (symbol.empty()) return Error{Code::kInvalid, "a node needs a name"};
+  TRY(check_text("a symbol", symbol, kMostSymbolBytes));
+  TRY(check_text("a program", program, kMostNameBytes));
+  TRY(check_text("an event", event, kMostNameBytes));
+  if (event.empty() || event == "execname")
+    return Error{Code::kInvalid, fmt::format("'{}' is no name of an event", event)};
+  return {};
+}
+
+Status check_delta(int64_t delta) {
+  if (delta != INT64_MIN) return {};
+  return Error{Code::kInvalid, "a count of -9223372036854775808 cannot be taken"};
+}
+
+Status RowBuilder::add_time(double seconds) {
+  if (timed_) return Error{Code::kInvalid, "a row has one time: Exectime, or time"};
+  if (!std::isfinite(seconds) || seconds < 0)
+    return Error{Code::kInvalid, "the time of a row is seconds, 0 or more"};
+  timed_ = true;
+  fields_ =
+      fmt::format("\"Exectime\":\"{:.6f}\"{}{}", seconds, fields_.empty() ? "" : ",", fields_);
+  return {};
+}
+
+Status RowBuilder::add_count(std::string_view event, int64_t count) {
+  TRY(check_sum_name("row", "", event));
+  if (event == "Exectime" || event == "time" || event == "fathom")
+    return Error{Code::kInvalid, fmt::format("'{}' is no name of a count", event)};
+  if (std::find(names_.begin(), names_.end(), event) != names_.end())
+    return Error{Code::kInvalid, fmt::format("'{}' stands twice", printable(event))};
+  names_.emplace_back(event);
+  fields_ += fmt::format("{}{}:{}", fields_.empty() ? "" : ",", json_quote(event), count);
+  return {};
+}
+
+std::string RowBuilder::json(const RowOrigin& origin) const {
+  return fmt::format(
+      "{{{},\"fathom\":{{\"host\":{},\"run\":{},\"time\":\"{}\",\"units\":{{\"Exectime\":\"s\"}}}}}"
+      "}",
+      fields_, json_quote(origin.host), json_quote(origin.run), utc_text(origin.time_ns));
+}
+
+std::string utc_text(int64_t time_ns) {
+  const time_t seconds = time_ns / kNsPerSecond;
+  tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     time_ns % kNsPerSecond / kNsPerMs);
+}
+
+}  // namespace fathom

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one batch adds to a job, whatever form it came in. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace fathom {
+
+struct Contribution {
+  std::vector<SumDelta> sums;  // a key may come more than once
+  std::vector<std::pair<std::string, std::string>> units;
+  std::vector<std::string> rows;
+  std::vector<GaugeValue> gauges;
+  std::vector<MarkText> marks;
+  int64_t updates = 0;  // counters that were sent, before equal ones were added up
+
+  [[nodiscard]] size_t bytes() const;
+};
+
+constexpr size_t kMostSymbolBytes = 64 << 10;
+constexpr size_t kMostNameBytes = 4096;  // of a program, event, unit, gauge, mark
+
+// Why a sum cannot have this name, or nothing.
+Status check_sum_name(std::string_view symbol, std::string_view program, std::string_view event);
+
+// The least of all numbers has no opposite, which taking back would need.
+Status check_delta(int64_t delta);
+
+// A benchmark row as it is kept: the seed's fields, and beside them where it comes from.
+struct RowOrigin {
+  std::string run, host;
+  int64_t time_ns = 0;  // since 1970
+};
+class RowBuilder {
+ public:
+  // Seconds, as a number or a text. Once.
+  Status add_time(double seconds);
+  Status add_count(std::string_view event, int64_t count);
+  [[nodiscard]] bool empty() const { return fields_.empty(); }
+  [[nodiscard]] std::string json(const RowOrigin& origin) const;
+
+ private:
+  std::string fields_;
+  std::vector<std::string> names_;
+  bool timed_ = false;
+};
+
+// "2026-11-15T14:00:00.123Z".
+std::string utc_text(int64_t time_ns);
+
+}  // namespace fathom

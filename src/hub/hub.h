@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hub without its network: a store, the committer in front of it, and who watches. Owns them;
+// any thread may call.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "hub/committer.h"
+#include "hub/live.h"
+#include "store/store.h"
+
+namespace fathom {
+
+struct HubOptions {
+  std::string data = "fathom-hub";       // folder
+  std::string store;                     // address; empty: SQLite in the data folder
+  int64_t patience_ns = 30'000'000'000;  // how long ingest waits for a store that does not answer
+  size_t most_body_bytes = size_t{64} << 20;
+  size_t most_pending_bytes = size_t{256} << 20;  // of all requests together
+  size_t most_connections = 10'000;
+  int64_t header_ns = 10'000'000'000;
+  int64_t idle_ns = 300'000'000'000;
+  int64_t shutdown_ns = 10'000'000'000;
+  std::string token;  // empty: none is asked for
+  int threads = 0;    // 0: one a core
+};
+
+struct HubCounts {
+  std::atomic<int64_t> connections{0}, requests{0}, refused{0}, bytes_in{0}, pending_bytes{0},
+      timeouts{0}, turned_away{0};
+};
+
+class Hub {
+ public:
+  static Result<std::unique_ptr<Hub>> open(const HubOptions& options);
+  ~Hub();
+
+  [[nodiscard]] const HubOptions& options() const { return options_; }
+  Store& store() { return *store_; }
+  Committer& committer() { return *committer_; }
+  Live& live() { return live_; }
+  HubCounts& counts() { return counts_; }
+  [[nodiscard]] int64_t started_ns() const { return started_ns_; }
+
+ private:
+  explicit Hub(HubOptions options);
+
+  HubOptions options_;
+  int64_t started_ns_;
+  HubCounts counts_;
+  Live live_;
+  int lock_fd_ = -1;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Committer> committer_;
+};
+
+}  // namespace fathom

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/lines_in.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "base/simdjson.h"
+#include "base/text.h"
+#include "hub/lines_dom.h"
+
+namespace fathom {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr size_t kMostBadLines = 100;
+
+std::string_view without_offset(std::string_view symbol) {
+  const size_t plus = symbol.rfind("+0x");
+  if (plus == std::string_view::npos || plus == 0 || plus + 3 == symbol.size()) return symbol;
+  const std::string_view digits = symbol.substr(plus + 3);
+  return digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos
+             ? symbol.substr(0, plus)
+             : symbol;
+}
+
+// What stands beside the events of a node.
+bool is_no_event(std::string_view key) {
+  for (const char* other : {"node", "execname", "units", "command", "jobid"})
+    if (key == other) return true;
+  return false;
+}
+
+Result<int64_t> whole(std::string_view key, const dom::element& value) {
+  int64_t number = 0;
+  if (value.get(number) == simdjson::SUCCESS) return number;
+  const bool large = value.is_uint64();
+  return Error{Code::kInvalid, fmt::format("\"{}\" must be a whole number{}", printable(key),
+                                           large ? " of 64 bits with a sign" : "")};
+}
+
+Result<double> seconds_of(const dom::element& value) {
+  double seconds = 0;
+  if (value.get(seconds) == simdjson::SUCCESS) return seconds;
+  std::string_view text;
+  if (value.get(text) == simdjson::SUCCESS) return parse_real(text);
+  return Error{Code::kInvalid, "the time of a row is seconds, as a number or a text"};
+}
+
+Status take_node(const dom::object& object, Contribution& out) {
+  std::string_view symbol, program;
+  if (object["node"].get(symbol) != simdjson::SUCCESS)
+    return Error{Code::kInvalid, "\"node\" must be a text"};
+  if (!object["execname"].error() && object["execname"].get(program) != simdjson::SUCCESS)
+    return Error{Code::kInvalid, "\"execname\" must be a text"};
+  symbol = without_offset(symbol);
+  std::vector<SumDelta> sums;
+  for (const dom::key_value_pair field : object) {
+    if (is_no_event(field.key)) continue;
+    TRY_ASSIGN(const int64_t delta, whole(field.key, field.value));
+    TRY(check_delta(delta));
+    TRY(check_sum_name(symbol, program, field.key));
+    sums.push_back({sum_key(symbol, program, field.key), delta});
+  }
+  if (sums.empty()) return Error{Code::kInvalid, "a node without events"};
+  dom::object units;
+  if (object["units"].get(units) == simdjson::SUCCESS) {
+    for (const dom::key_value_pair unit : units) {
+      std::string_view text;
+      if (unit.value.get(text) == simdjson::SUCCESS && text.size() <= kMostNameBytes)
+        out.units.emplace_back(unit.key, text);
+    }
+  }
+  out.updates += static_cast<int64_t>(sums.size());
+  std::move(sums.begin(), sums.end(), std::back_inserter(out.sums));
+  return {};
+}
+
+Status take_benchmark(const dom::element& element, const RowOrigin& origin, Contribution& out) {
+  dom::object object;
+  if (element.get(object) != simdjson::SUCCESS)
+    return Error{Code::kInvalid, "\"benchmark\" must be an object"};
+  RowBuilder row;
+  for (const dom::key_value_pair field : object) {
+    if (field.key == "Exectime" || field.key == "time") {
+      TRY_ASSIGN(const double seconds, seconds_of(field.value));
+      TRY(row.add_time(seconds));
+    } else {
+      TRY_ASSIGN(const int64_t count, whole(field.key, field.value));
+      TRY(row.add_count(field.key, count));
+    }
+  }
+  if (row.empty()) return Error{Code::kInvalid, "a benchmark row without values"};
+  out.rows.push_back(row.json(origin));
+  ++out.updates;
+  return {};
+}
+
+Status take_gauge(const dom::object& line, const RowOrigin& origin, Contribution& out) {
+  dom::object object = line;
+  const bool nested = line["gauge"].get(object) == simdjson::SUCCESS;
+  std::string_view name, unit;
+  double value = 0;
+  if (object[nested ? "name" : "gauge"].get(name) != simdjson::SUCCESS || name.empty() ||
+      name.size() > kMostNameBytes || name.find('\0') != std::string_view::npos)
+    return Error{Code::kInvalid, "a gauge needs a name"};
+  if (object["value"].get(value) != simdjson::SUCCESS || !std::isfinite(value))
+    return Error{Code::kInvalid, "a gauge needs a value that is a number"};
+  if (object["unit"].get(unit) != simdjson::SUCCESS || unit.size() > kMostNameBytes ||
+      unit.find('\0') != std::string_view::npos)
+    unit = {};
+  out.gauges.push_back({std::string(name), std::string(unit), "app", value, origin.time_ns});
+  return {};
+}
+
+Status take_mark(const dom::element& element, const RowOrigin& origin, Contribution& out) {
+  std::string_view text;
+  if (element.get(text) != simdjson::SUCCESS || text.empty() || text.size() > kMostNameBytes ||
+      text.find('\0') != std::string_view::npos)
+    return Error{Code::kInvalid,
+                 fmt::format("a mark is a text of at most {} bytes", kMostNameBytes)};
+  out.marks.push_back({origin.time_ns, std::string(text)});
+  return {};
+}
+
+}  // namespace
+
+Status take_object(const dom::object& object, const RowOrigin& origin, Contribution& out) {
+  if (!object["node"].error()) return take_node(object, out);
+  if (!object["benchmark"].error())
+    return take_benchmark(object["benchmark"].value_unsafe(), origin, out);
+  if (!object["gauge"].error()) return take_gauge(object, origin, out);
+  if (!object["mark"].error()) return take_mark(object["mark"].value_unsafe(), origin, out);
+  return Error{Code::kInvalid,
+               "neither \"node\" nor \"benchmark\", \"gauge\" or \"mark\" is in it"};
+}
+
+struct LineParser::Body {
+  dom::parser parser;
+};
+
+LineParser::LineParser(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+LineParser::LineParser(LineParser&&) noexcept = default;
+LineParser& LineParser::operator=(LineParser&&) noexcept = default;
+LineParser::~LineParser() = default;
+
+Result<LineParser> LineParser::make() {
+  TRY(load_simdjson());
+  return LineParser(std::make_unique<Body>());
+}
+
+Status LineParser::take(std::string_view line, const RowOrigin& origin, Contribution& out) {
+  dom::element element;
+  if (body_->parser.parse(line.data(), line.size()).get(element) != simdjson::SUCCESS)
+    return Error{Code::kInvalid, "this is no JSON"};
+  dom::object object;
+  if (element.get(object) != simdjson::SUCCESS)
+    return Error{Code::kInvalid, "a line is an object in braces"};
+  return take_object(object, origin, out);
+}
+
+Result<ParsedLines> contribution_of_lines(std::string_view body, const RowOrigin& origin) {
+  TRY_ASSIGN(LineParser parser, LineParser::make());
+  ParsedLines parsed;
+  for (size_t number = 1; !body.empty(); ++number) {
+    const size_t end = std::min(body.find('\n'), body.size());
+    const std::string_view line = body.substr(0, end);
+    body.remove_prefix(std::min(end + 1, body.size()));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    auto taken = parser.take(line, origin, parsed.contribution);
+    if (taken.ok()) continue;
+    ++parsed.bad_count;
+    if (parsed.bad.size() < kMostBadLines) parsed.bad.push_back({number, taken.error().message});
+  }
+  return parsed;
+}
+
+}  // namespace fathom

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands as messages, for clients in the manner of seed 001: {"command":"CREATE","jobid":2001,…}.
+// A new one is a line in kCommands. What messages add is applied at the end, in one batch.
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+
+#include "base/simdjson.h"
+#include "base/text.h"
+#include "hub/ingest.h"
+#include "hub/lines_dom.h"
+#include "hub/route_list.h"
+
+namespace fathom {
+namespace {
+
+namespace dom = simdjson::dom;
+
+// A request's messages as they are worked through.
+struct Desk {
+  Hub& hub;
+  Sender sender;
+  Contribution data;
+  bool has_data = false;
+};
+
+struct Message {
+  const dom::object& object;
+  int64_t job = 0;  // 0: none was named
+};
+
+std::string text_in(const dom::object& object, const char* key) {
+  std::string_view text;
+  if (object[key].get(text) != simdjson::SUCCESS) return {};
+  std::string plain(text);
+  std::replace(plain.begin(), plain.end(), '\0', ' ');
+  return plain;
+}
+
+Result<std::string> create(Desk& desk, const Message& message) {
+  TRY_ASSIGN(const Job job,
+             desk.hub.store().create_job(message.job, text_in(message.object, "info"), "{}"));
+  return job_json(job);
+}
+
+Result<std::string> remove(Desk& desk, const Message& message) {
+  TRY(desk.hub.store().remove_job(message.job));
+  desk.hub.committer().forget(message.job);
+  return fmt::format("{{\"removed\":{}}}", message.job);
+}
+
+Result<std::string> list(Desk& desk, const Message& /*message*/) {
+  TRY_ASSIGN(const auto jobs, desk.hub.store().jobs());
+  std::vector<std::string> items;
+  for (const Job& job : jobs) items.push_back(job_json(job));
+  return fmt::format("[{}]", fmt::join(items, ","));
+}
+
+Result<std::string> show_info(Desk& desk, const Message& message) {
+  TRY_ASSIGN(const Job job, desk.hub.store().job(message.job));
+  return job_json(job);
+}
+
+Result<std::string> clear_benchmark(Desk& desk, const Message& message) {
+  TRY(desk.hub.store().clear_rows(message.job));
+  return fmt::format("{{\"cleared\":{}}}", message.job);
+}
+
+// The dumps are long and have routes of their own that stream.
+Result<std::string> say_where(Desk& desk, const Message& message, const char* what) {
+  TRY(desk.hub.store().job(message.job));
+  return fmt::format("{{\"get\":\"/api/v1/jobs/{}/{}\"}}", message.job, what);
+}
+Result<std::string> show_benchmark(Desk& desk, const Message& message) {
+  return say_where(desk, message, "rows");
+}
+Result<std::string> show_profiling(Desk& desk, const Message& message) {
+  return say_where(desk, message, "profile");
+}
+
+Result<std::string> add_data(Desk& desk, const Message& message) {
+  if (desk.has_data && desk.sender.job != message.job)
+    return Error{Code::kInvalid, "data of one request goes to one job"};
+  if (!desk.has_data) TRY(desk.hub.store().job(message.job));
+  TRY(take_object(message.object, desk.sender.origin, desk.data));
+  desk.sender.job = message.job;
+  desk.has_data = true;
+  return std::string("{\"taken\":true}");
+}
+
+struct CommandLine {
+  const char* name;
+  bool needs_job;
+  Result<std::string> (*work)(Desk& desk, const Message& message);
+};
+
+// One line a command.
+constexpr std::array kCommands = {
+    CommandLine{"CREATE", false, create},
+    CommandLine{"REMOVE", true, remove},
+    CommandLine{"LIST", false, list},
+    CommandLine{"SHOW_JOB_INFO", true, show_info},
+    CommandLine{"SHOW_JOB_BENCHMARK", true, show_benchmark},
+    CommandLine{"SHOW_JOB_PROFILING", true, show_profiling},
+    CommandLine{"CLEAR_JOB_BENCHMARK", true, clear_benchmark},
+    CommandLine{"PROFILING", true, add_data},
+    CommandLine{"BENCHMARK", true, add_data},
+    CommandLine{"GAUGE", true, add_data},
+    CommandLine{"MARK", true, add_data},
+};
+
+Result<std::string> obey(Desk& desk, const dom::element& element) {
+  dom::object object;
+  std::string_view name;
+  if (element.get(object) != simdjson::SUCCESS || object["command"].get(name) != simdjson::SUCCESS)
+    return Error{Code::kInvalid, "a message needs a \"command\""};
+  std::string known;
+  for (const CommandLine& line : kCommands) {
+    known += (known.empty() ? "" : ", ") + std::string(line.name);
+    if (name != line.name) continue;
+    Message message{object};
+    const bool named = !object["jobid"].error();
+    if (named && object["jobid"].get(message.job) != simdjson::SUCCESS)
+      return Error{Code::kInvalid, "\"jobid\" must be a whole number"};
+    if (!named && line.needs_job)
+      return Error{Code::kInvalid, fmt::format("{} needs a \"jobid\"", name)};
+    return line.work(desk, message);
+  }
+  return Error{Code::kInvalid, fmt::format("unknown command '{}'", printable(name)),
+               "there are " + known};
+}
+
+Outcome apply(Desk& desk) {
+  std::promise<Outcome> promise;
+  auto applied = promise.get_future();
+  Incoming incoming{desk.sender.job,      desk.sender.origin.run, desk.sender.origin.host,
+                    desk.sender.sequence, std::move(desk.data),   {}};
+  incoming.done = [&promise](Outcome outcome) { promise.set_value(std::move(outcome)); };
+  desk.hub.committer().submit(std::move(incoming));
+  return applied.get();
+}
+
+std::string answer_json(const Result<std::string>& answer) {
+  if (answer.ok()) return answer.value();
+  const std::string& hint = answer.error().hint;
+  return fmt::format("{{\"error\":{}{}}}", json_quote(answer.error().message),
+                     hint.empty() ? "" : ",\"hint\":" + json_quote(hint));
+}
+
+Result<HttpReply> work(Hub& hub, const HttpCall& call) {
+  TRY(load_simdjson());
+  TRY_ASSIGN(Sender sender, identify(call, {}));
+  Desk desk{hub, std::move(sender), {}, false};
+  dom::parser json;
+  dom::element whole;
+  std::vector<std::string> answers;
+  bool good = true;
+  const auto take = [&](const dom::element& element) {
+    const auto answer = obey(desk, element);
+    good = good && answer.ok();
+    answers.push_back(answer_json(answer));
+  };
+  dom::array array;
+  if (json.parse(call.body).get(whole) == simdjson::SUCCESS &&
+      whole.get(array) == simdjson::SUCCESS) {
+    for (const dom::element message : array) take(message);
+  } else {
+    std::string_view rest = call.body;
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string line(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      if (json.parse(line).get(whole) != simdjson::SUCCESS)
+        return Error{Code::kInvalid, "the body is neither a JSON array nor JSON lines"};
+      take(whole);
+    }
+  }
+  const std::string list = fmt::format(",\"answers\":[{}]", fmt::join(answers, ","));
+  if (desk.has_data) {
+    HttpReply reply = outcome_reply(apply(desk), list);
+    if (reply.status == 200 && !good) reply.status = 400;
+    return reply;
+  }
+  return json_reply(good ? 200 : 400, "{\"acknowledged\":0" + list + "}");
+}
+
+}  // namespace
+
+void take_commands(Hub& hub, HttpCall call, const Answer& answer) {
+  auto reply = work(hub, call);
+  answer(reply.ok() ? std::move(reply).value() : error_reply(reply.error()));
+}
+
+}  // namespace fathom

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sink/journal_shipper.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/frame.h"
+#include "record/journal.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kMostBodyBytes = size_t{16} << 20;
+constexpr uint64_t kMostFrames = 256;
+constexpr useconds_t kPauseUs = 100'000;  // frames come about once a second
+
+std::string bytes_at(int fd, int64_t offset, size_t size) {
+  std::string bytes(size, '\0');
+  size_t have = 0;
+  while (have < size) {
+    const ssize_t got = pread(fd, bytes.data() + have, size - have,
+                              static_cast<off_t>(offset + static_cast<int64_t>(have)));
+    if (got <= 0) break;
+    have += static_cast<size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JournalShipper>> JournalShipper::start(const HubTarget& target,
+                                                              const std::string& run,
+                                                              const std::string& journal) {
+  TRY_ASSIGN(HubLink link, HubLink::make(target, run));
+  link.set_patience_ns(2 * kNsPerSecond);
+  auto shipper = std::unique_ptr<JournalShipper>(new JournalShipper(std::move(link), journal));
+  TRY_ASSIGN(shipper->acknowledged_, shipper->link_.acknowledged());
+  TRY_ASSIGN(shipper->file_, open_file(journal, O_RDONLY | O_CLOEXEC));
+  shipper->offset_ = kJournalHeaderBytes;
+  shipper->link_.give_up_when(&shipper->stop_);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  shipper->thread_ = std::thread([raw = shipper.get()] { raw->follow(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return shipper;
+}
+
+JournalShipper::~JournalShipper() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<std::string> JournalShipper::next_frames(uint64_t& frames) {
+  std::string body;
+  for (frames = 0; frames < kMostFrames && !sealed_;) {
+    const std::string head = bytes_at(file_.get(), offset_, kFrameHeaderBytes);
+    if (head.size() < kFrameHeaderBytes) break;
+    const auto header = parse_frame_header(head);
+    if (!header.ok()) break;  // not all of it has been written yet, or it is damaged
+    const size_t size = kFrameHeaderBytes + header.value().payload_bytes;
+    if (!body.empty() && body.size() + size > kMostBodyBytes) break;
+    const std::string frame = bytes_at(file_.get(), offset_, size);
+    if (frame.size() < size || !decode_frame(frame, 0).ok()) break;
+    offset_ += static_cast<int64_t>(size);
+    ++sequence_;
+    sealed_ = header.value().sealed();
+    if (sequence_ <= acknowledged_) continue;  // of an earlier attempt
+    body += frame;
+    ++frames;
+  }
+  return body;
+}
+
+Status JournalShipper::ship_what_is_there() {
+  while (true) {
+    uint64_t frames = 0;
+    const int64_t offset = offset_;
+    const uint64_t sequence = sequence_;
+    const bool sealed = sealed_;
+    TRY_ASSIGN(const std::string body, next_frames(frames));
+    if (body.empty()) return {};
+    auto answer = link_.deliver("batches", kFramesType, sequence_ - frames + 1, body);
+    if (!answer.ok()) {  // these again, the next time
+      offset_ = offset;
+      sequence_ = sequence;
+      sealed_ = sealed;
+      return std::move(answer).error();
+    }
+    shipped_ = sequence_;
+  }
+}
+
+void JournalShipper::follow() {
+  while (!stop_) {
+    const bool whole = whole_;  // before the look: what is written later is seen then
+    auto shipped = ship_what_is_there();
+    const bool passing = !shipped.ok() && shipped.error().code == Code::kIo;
+    if (!shipped.ok()) error_ = shipped.error();
+    if (shipped.ok()) error_.reset();
+    if (!passing && (sealed_ || whole || !shipped.ok())) break;
+    usleep(kPauseUs);
+  }
+  done_ = true;
+  done_.notify_all();
+}
+
+Status JournalShipper::finish(int64_t patience_ns) {
+  whole_ = true;
+  const int64_t give_up_ns = monotonic_ns() + patience_ns;
+  while (!done_ && monotonic_ns() < give_up_ns) usleep(10'000);
+  stop_ = true;
+  thread_.join();
+  if (error_) return *error_;
+  if (!sealed_) return Error{Code::kCorrupt, "the journal is not whole"};
+  return {};
+}
+
+Result<uint64_t> ship_journal(const HubTarget& target, const std::string& run,
+                              const std::string& journal) {
+  TRY_ASSIGN(const auto shipper, JournalShipper::start(target, run, journal));
+  TRY(shipper->finish(60 * kNsPerSecond));
+  return shipper->shipped();
+}
+
+}  // namespace fathom

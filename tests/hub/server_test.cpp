@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// A real hub and whoever may call: in order, in haste, hostile, slow.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <thread>
+
+#include "base/fd.h"
+#include "record/frame.h"
+#include "sink/hub_link.h"
+#include "support/hub_process.h"
+
+namespace fathom {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kJson = "application/json";
+
+// A plain socket to the hub.
+class Wire {
+ public:
+  explicit Wire(const HubProcess& hub) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<uint16_t>(hub.port()));
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    timeval patience{20, 0};
+    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    connected_ = connect(fd_.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+  }
+  [[nodiscard]] bool connected() const { return connected_; }
+  void say(std::string_view text) const {
+    (void)!::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  }
+  void end() const { shutdown(fd_.get(), SHUT_WR); }
+  // Until the hub ends the connection.
+  [[nodiscard]] std::string all() const {
+    std::string text;
+    char room[4096];
+    for (ssize_t got = 0; (got = recv(fd_.get(), room, sizeof room, 0)) > 0;)
+      text.append(room, static_cast<size_t>(got));
+    return text;
+  }
+  // Until `wanted` has come, or the end.
+  [[nodiscard]] std::string until(std::string_view wanted) const {
+    std::string text;
+    char room[4096];
+    while (text.find(wanted) == std::string::npos) {
+      const ssize_t got = recv(fd_.get(), room, sizeof room, 0);
+      if (got <= 0) break;
+      text.append(room, static_cast<size_t>(got));
+    }
+    return text;
+  }
+
+ private:
+  Fd fd_;
+  bool connected_ = false;
+};
+
+std::string frame_of(int64_t sum, const char* symbol = "f") {
+  Interner names;
+  Rows rows;
+  rows.of<NodeSum>().push_back(
+      {names.string(symbol), {}, names.string("p"), names.string("e"), names.string("count"), sum});
+  return FrameEncoder().encode(names.dictionary(), rows).value();
+}
+
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(call("POST", "/api/v1/jobs", kJson, "{\"id\":2001}").status, 201);
+  }
+  // Ends in order, and says nothing else: also of what a sanitizer would find.
+  void TearDown() override {
+    if (hub_.pid() > 0) {
+      EXPECT_EQ(hub_.stop(SIGTERM), 0);
+    }
+  }
+  HttpAnswer call(const char* method, const std::string& target, const char* type = "",
+                  const std::string& body = "") {
+    auto answer = client_.call(method, target, type, body);
+    EXPECT_TRUE(answer.ok()) << answer.error().message;
+    return answer.ok() ? answer.value() : HttpAnswer{};
+  }
+  int64_t resident_bytes() {
+    std::ifstream file("/proc/" + std::to_string(hub_.pid()) + "/statm");
+    int64_t size = 0, resident = 0;
+    file >> size >> resident;
+    return resident * 4096;
+  }
+
+  HubProcess hub_{{"--max-pending", "128", "--header-timeout", "1s"}};
+  HttpClient client_ = hub_.client();
+};
+
+TEST_F(ServerTest, TenAndSevenAreSeventeen) {
+  const std::string lines = "/api/v1/jobs/2001/lines";
+  call("POST", lines, "application/x-ndjson",
+       "{\"node\":\"main\",\"execname\":\"a\",\"cache-misses\":10}");
+  call("POST", lines, "application/x-ndjson",
+       "{\"node\":\"main\",\"execname\":\"a\",\"cache-misses\":7}");
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body,
+            "{\"main\":{\"execname\":\"a\",\"cache-misses\":17}}\n");
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile?as=csv").body,
+            "node,execname,event,unit,sum\nmain,a,cache-misses,,17\n");
+}
+
+TEST_F(ServerTest, FramesOfOneRunComeOnceHoweverOftenTheyAreSent) {
+  const std::string target = "/api/v1/jobs/2001/batches?run=r&sequence=";
+  for (int repeat = 0; repeat < 3; ++repeat)
+    for (int i = 1; i <= 3; ++i)
+      EXPECT_EQ(call("POST", target + std::to_string(i), kFramesType, frame_of(i)).status, 200);
+  EXPECT_EQ(call("POST", target + "2", kFramesType, frame_of(2) + frame_of(3) + frame_of(4)).body,
+            "{\"acknowledged\":4}\n");
+  const HttpAnswer gap = call("POST", target + "9", kFramesType, frame_of(9));
+  EXPECT_EQ(gap.status, 409);
+  EXPECT_EQ(json_number(gap.body, "acknowledged"), 4);
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/runs/r").body, "{\"acknowledged\":4}\n");
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body,
+            "{\"f\":{\"execname\":\"p\",\"e\":10}}\n");
+}
+
+TEST_F(ServerTest, ManyRequestsAreUnderWayOnOneConnection) {
+  for (int i = 1; i <= 100; ++i)
+    ASSERT_TRUE(client_
+                    .send("POST", "/api/v1/jobs/2001/batches?run=r&sequence=" + std::to_string(i),
+                          kFramesType, frame_of(1))
+                    .ok());
+  for (int i = 1; i <= 100; ++i) {
+    const auto answer = client_.receive();
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer.value().status, 200) << answer.value().body;
+  }
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body,
+            "{\"f\":{\"execname\":\"p\",\"e\":100}}\n");
+}
+
+TEST_F(ServerTest, JobsAreMadeListedShownAndRemoved) {
+  EXPECT_EQ(call("POST", "/api/v1/jobs", kJson, "{\"id\":2001}").status, 409);
+  EXPECT_EQ(call("POST", "/api/v1/jobs", kJson, "{\"id\":2000}").status, 400);
+  EXPECT_EQ(call("POST", "/api/v1/jobs", kJson, "nonsense").status, 400);
+  const HttpAnswer made = call("POST", "/api/v1/jobs", kJson,
+                               "{\"description\":\"<script>\\n\",\"labels\":{\"os\":\"x\"}}");
+  EXPECT_THAT(made.body,
+              HasSubstr("\"id\":2002,\"description\":\"<script>\\n\",\"labels\":{\"os\":\"x\"}"));
+  EXPECT_THAT(call("GET", "/api/v1/jobs").body, HasSubstr("\"id\":2002"));
+  EXPECT_EQ(call("DELETE", "/api/v1/jobs/2002").status, 200);
+  EXPECT_EQ(call("DELETE", "/api/v1/jobs/2002").status, 404);
+  EXPECT_EQ(call("GET", "/api/v1/jobs/abc").status, 404);
+  EXPECT_EQ(
+      call("POST", "/api/v1/jobs/2500/lines", "text/plain", "{\"node\":\"a\",\"x\":1}").status,
+      404);
+}
+
+TEST_F(ServerTest, CommandsOfTheSeedAndOneThatNobodyKnows) {
+  const HttpAnswer answer =
+      call("POST", "/api/v1/commands?run=c&sequence=1", kJson,
+           "[{\"command\":\"CREATE\",\"jobid\":2100,\"info\":\"x\"},"
+           "{\"command\":\"PROFILING\",\"jobid\":2100,\"node\":\"n\",\"x\":3},"
+           "{\"command\":\"BENCHMARK\",\"jobid\":2100,\"benchmark\":{\"time\":1}}]");
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2100/profile").body, "{\"n\":{\"execname\":\"\",\"x\":3}}\n");
+  EXPECT_EQ(json_number(call("GET", "/api/v1/jobs/2100").body, "rows"), 1);
+  const HttpAnswer unknown = call("POST", "/api/v1/commands", kJson, "{\"command\":\"EXPLODE\"}");
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_THAT(unknown.body, HasSubstr("unknown command 'EXPLODE'"));
+  EXPECT_THAT(unknown.body, HasSubstr("SHOW_JOB_PROFILING"));
+  EXPECT_EQ(call("POST", "/api/v1/commands", kJson, "{\"command\":\"REMOVE\"}").status, 400);
+}
+
+TEST_F(ServerTest, RightStatusForWhatIsWrong) {
+  EXPECT_EQ(call("GET", "/nowhere").status, 404);
+  EXPECT_EQ(call("PUT", "/api/v1/jobs").status, 405);
+  EXPECT_EQ(call("POST", "/api/v1/jobs/2001/batches?run=r&sequence=1", "text/html", "x").status,
+            415);
+  EXPECT_EQ(call("POST", "/api/v1/jobs/2001/batches?run=r", kFramesType, frame_of(1)).status, 400);
+  EXPECT_EQ(call("POST", "/api/v1/jobs/2001/batches?run=r&sequence=1", kFramesType, "x").status,
+            400);
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile?as=xls").status, 400);
+  EXPECT_EQ(call("GET", "/metrics").status, 200);
+  EXPECT_EQ(call("GET", "/readyz").status, 200);
+  const auto said = [&](std::string_view text) {
+    const Wire wire(hub_);
+    wire.say(text);
+    return wire.until("\r\n").substr(0, 12);
+  };
+  EXPECT_EQ(said("GARBAGE\r\n\r\n"), "HTTP/1.1 400");
+  EXPECT_EQ(said(std::string(100'000, 'x')), "HTTP/1.1 431");
+  EXPECT_EQ(said("GET / HTTP/1.1\r\nA: " + std::string(20'000, 'x') + "\r\n\r\n"), "HTTP/1.1 431");
+  EXPECT_EQ(said("POST /api/v1/jobs/2001/lines HTTP/1.1\r\nContent-Type: text/plain\r\n"
+                 "Content-Length: 99999999999\r\n\r\n"),
+            "HTTP/1.1 413");
+  EXPECT_EQ(said("POST /api/v1/jobs/2001/lines HTTP/1.1\r\nContent-Type: text/plain\r\n"
+                 "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"),
+            "HTTP/1.1 415");
+  EXPECT_EQ(said("GET /api/v1/jobs HTTP/1.1\r\nHost: a\r\nOrigin: http://evil\r\n\r\n"),
+            "HTTP/1.1 403");
+}
+
+TEST_F(ServerTest, MessagesOfOneByteTo64MB) {
+  for (const size_t size : {size_t{1}, size_t{1} << 10, size_t{64} << 20}) {
+    const std::string pad(size > 100 ? size - 100 : 0, ' ');
+    const HttpAnswer answer = call("POST", "/api/v1/jobs/2001/lines", "text/plain",
+                                   size == 1 ? "\n" : "{\"node\":\"n\",\"x\":1}\n" + pad);
+    EXPECT_EQ(answer.status, 200) << size << answer.body;
+  }
+  EXPECT_EQ(client_
+                .call("POST", "/api/v1/jobs/2001/lines", "text/plain",
+                      std::string((size_t{64} << 20) + 1, ' '))
+                .value_or(HttpAnswer{413, "", ""})
+                .status,
+            413);
+  client_.drop();
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body, "{\"n\":{\"execname\":\"\",\"x\":2}}\n");
+}
+
+TEST_F(ServerTest, AFrameThatUnpacksToFarMoreIsRefusedInBoundedMemory) {
+  // 60 MB of one letter pack into some kB.
+  Interner names;
+  Rows rows;
+  const std::string long_name(size_t{60} << 20, 'x');
+  rows.of<Mark>().push_back({1, names.string(long_name)});
+  const std::string bomb = FrameEncoder().encode(names.dictionary(), rows).value();
+  ASSERT_LT(bomb.size(), size_t{1} << 20);
+  const int64_t before = resident_bytes();
+  for (int i = 1; i <= 20; ++i) {
+    const HttpAnswer answer = call(
+        "POST", "/api/v1/jobs/2001/batches?run=b&sequence=" + std::to_string(i), kFramesType, bomb);
+    EXPECT_EQ(answer.status, 200);  // a mark, cut to what a mark may have
+  }
+  EXPECT_LT(resident_bytes() - before, int64_t{400} << 20);
+  std::string lie = bomb;
+  lie[8] = static_cast<char>(lie[8] ^ 0x40);  // its size when unpacked
+  EXPECT_EQ(call("POST", "/api/v1/jobs/2001/batches?run=b&sequence=21", kFramesType, lie).status,
+            400);
+}
+
+TEST_F(ServerTest, WhoIsSlowIsPartedFromAndOthersGoOn) {
+  const Wire loris(hub_), silent(hub_), half(hub_);
+  loris.say("GET / HTTP/1.1\r\nX");
+  half.say("GET / HTTP/1.1\r\n\r\n");
+  half.end();
+  EXPECT_THAT(half.all(), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(call("GET", "/healthz").status, 200);
+  EXPECT_EQ(loris.all(), "");  // returns when the hub has ended it
+  EXPECT_EQ(call("GET", "/healthz").status, 200);
+}
+
+TEST_F(ServerTest, BodiesTogetherAreBounded) {
+  std::vector<std::unique_ptr<Wire>> wires;
+  for (int i = 0; i < 3; ++i) {
+    wires.push_back(std::make_unique<Wire>(hub_));
+    wires.back()->say(
+        "POST /api/v1/jobs/2001/lines HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\n"
+        "Content-Length: 60000000\r\n\r\n");
+    if (i < 2) continue;
+    EXPECT_THAT(wires.back()->until("\r\n\r\n"), HasSubstr("503"));
+  }
+  EXPECT_EQ(call("GET", "/healthz").status, 200);
+}
+
+TEST_F(ServerTest, EventsShowWhatChanges) {
+  const Wire wire(hub_), all(hub_);
+  wire.say("GET /api/v1/jobs/2001/events HTTP/1.1\r\nHost: a\r\n\r\n");
+  all.say("GET /api/v1/events HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(wire.until(": fathom\n\n"), HasSubstr("text/event-stream"));
+  EXPECT_THAT(all.until(": fathom\n\n"), HasSubstr("text/event-stream"));
+  call("POST", "/api/v1/jobs/2001/lines?run=r1&sequence=1", "text/plain",
+       "{\"node\":\"n\",\"x\":5}\n{\"mark\":\"m\"}");
+  for (const Wire* one : {&wire, &all}) {
+    const std::string event = one->until("\n\n");
+    EXPECT_THAT(event, HasSubstr("\"runs\":{\"r1\":1}"));
+    EXPECT_THAT(event, HasSubstr("\"node\":\"n\",\"execname\":\"\",\"event\":\"x\",\"added\":5"));
+    EXPECT_THAT(event, HasSubstr("\"marks\":[{\"text\":\"m\""));
+  }
+  const Wire none(hub_);
+  none.say("GET /api/v1/jobs/2999/events HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(none.until("\r\n"), HasSubstr("404"));
+}
+
+TEST_F(ServerTest, EndsInOrderAndKeepsEverything) {
+  const Wire idle(hub_), watching(hub_);
+  watching.say("GET /api/v1/events HTTP/1.1\r\nHost: a\r\n\r\n");
+  (void)watching.until("\n\n");
+  call("POST", "/api/v1/jobs/2001/lines", "text/plain", "{\"node\":\"n\",\"x\":5}");
+  EXPECT_EQ(hub_.stop(SIGTERM), 0);
+  EXPECT_EQ(idle.all(), "");
+  hub_.start();
+  client_.drop();
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body, "{\"n\":{\"execname\":\"\",\"x\":5}}\n");
+}
+
+TEST_F(ServerTest, ManyIdleConnectionsCostLittle) {
+  const int many = getenv("FATHOM_LONG") != nullptr ? 5000 : 500;
+  const int64_t before = resident_bytes();
+  std::vector<std::unique_ptr<Wire>> wires;
+  for (int i = 0; i < many; ++i) {
+    wires.push_back(std::make_unique<Wire>(hub_));
+    if (!wires.back()->connected()) break;
+  }
+  ASSERT_EQ(wires.size(), static_cast<size_t>(many));
+  EXPECT_EQ(call("GET", "/healthz").status, 200);
+  EXPECT_LT((resident_bytes() - before) / many, 64 << 10);
+}
+
+TEST(Server, AsksForItsToken) {
+  setenv("FATHOM_TOKEN", "0123456789abcdef0123", 1);
+  HubProcess hub;
+  unsetenv("FATHOM_TOKEN");
+  EXPECT_EQ(hub.client().call("GET", "/api/v1/jobs").value().status, 401);
+  EXPECT_EQ(hub.client("0123456789abcdef012").call("GET", "/api/v1/jobs").value().status, 401);
+  EXPECT_EQ(hub.client("0123456789abcdef0123").call("GET", "/api/v1/jobs").value().status, 200);
+  EXPECT_EQ(hub.client().call("GET", "/healthz").value().status, 200);
+  EXPECT_EQ(hub.client().call("GET", "/metrics").value().status, 401);
+  EXPECT_EQ(hub.stop(SIGTERM), 0);
+}
+
+}  // namespace
+}  // namespace fathom
