@@ -5,29 +5,17 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "import/folded_line.h"
 #include "report/profile_text.h"
 
 namespace fathom {
 namespace {
 
-std::string_view suffix(FrameKind kind) {
-  switch (kind) {
-    case FrameKind::kKernel:
-      return "_[k]";
-    case FrameKind::kInlined:
-      return "_[i]";
-    case FrameKind::kJava:
-      return "_[j]";
-    default:
-      return {};
-  }
-}
-
 // What a name may not hold there: line ends are gone after printable().
 std::string safe_name(const Function& function) {
   std::string name = printable(function.name);
   std::replace(name.begin(), name.end(), ';', ':');
-  return name + std::string(suffix(function.kind));
+  return name + std::string(folded_suffix(function.kind));
 }
 
 struct Line {
@@ -73,8 +61,8 @@ std::vector<Line> lines_of(const Profile& profile) {
 
 }  // namespace
 
-Status write_folded_report(const Recording& recording, const ReportOptions& options) {
-  TRY_ASSIGN(const Profile profile, load_profile(recording, options.filter));
+Status write_folded_report(ProfileSources sources, const ReportOptions& options) {
+  TRY_ASSIGN(const Profile profile, load_profile(sources, options.filter));
   if (options.aside != nullptr) *options.aside = join(profile_notes(profile), "; ");
   std::vector<Line> lines = lines_of(profile);
   std::sort(lines.begin(), lines.end(),

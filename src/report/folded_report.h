@@ -8,6 +8,6 @@
 
 namespace fathom {
 
-Status write_folded_report(const Recording& recording, const ReportOptions& options);
+Status write_folded_report(ProfileSources sources, const ReportOptions& options);
 
 }  // namespace fathom
