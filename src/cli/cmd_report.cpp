@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <algorithm>
-#include <memory>
 
-#include "base/fd.h"
-#include "base/log.h"
 #include "base/text.h"
-#include "base/text_style.h"
-#include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/newest.h"
 #include "cli/profile_sources.h"
-#include "cli/terminal.h"
+#include "cli/report_output.h"
 #include "report/report.h"
 
 namespace fathom {
 namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
-constexpr std::string_view kFlagsOfFormats[] = {"table", "event",     "process",  "thread",
-                                                "rate",  "from",      "to",       "group-by",
-                                                "limit", "min-share", "function", "lines"};
+constexpr std::string_view kFlagsOfFormats[] = {
+    "table",    "event", "process",   "thread",   "rate",  "from",  "to",
+    "group-by", "limit", "min-share", "function", "lines", "width", "amounts"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -46,62 +39,6 @@ Status check_flags(const ReportInfo& report, const Arguments& arguments) {
                     arguments.text(flag).empty() ? "" : " " + shell_quote(arguments.text(flag)))};
   }
   return {};
-}
-
-GroupBy group_by_from(std::string_view name) {
-  if (name == "host") return GroupBy::kHost;
-  if (name == "process") return GroupBy::kProcess;
-  if (name == "thread") return GroupBy::kThread;
-  if (name == "rank") return GroupBy::kRank;
-  return name == "config" ? GroupBy::kConfig : GroupBy::kNone;
-}
-
-Status read_stack_flags(const Arguments& arguments, ReportOptions& options) {
-  options.filter.event = arguments.text("event");
-  options.filter.process = arguments.text("process");
-  options.filter.thread = arguments.text("thread");
-  options.filter.lines = arguments.has("lines");
-  options.function = arguments.text("function");
-  options.filter.group_by = group_by_from(arguments.text("group-by"));
-  if (arguments.has("rate")) {
-    TRY_ASSIGN(options.filter.rate_hz, arguments.number("rate"));
-  }
-  if (arguments.has("from")) {
-    TRY_ASSIGN(options.filter.from_ns, arguments.duration("from"));
-  }
-  if (arguments.has("to")) {
-    TRY_ASSIGN(options.filter.to_ns, arguments.duration("to"));
-  }
-  if (options.filter.from_ns && options.filter.to_ns &&
-      *options.filter.from_ns >= *options.filter.to_ns) {
-    return Error{Code::kInvalid,
-                 fmt::format("--from {} is not before --to {}", arguments.text("from"),
-                             arguments.text("to")),
-                 "both are times after the start: --from 1s --to 2500ms"};
-  }
-  if (arguments.has("limit")) {
-    TRY_ASSIGN(const int64_t limit, arguments.number("limit"));
-    if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};
-    options.limit = static_cast<size_t>(limit);
-  }
-  TRY_ASSIGN(const double percent, arguments.real("min-share"));
-  if (!(percent >= 0 && percent <= 100))
-    return Error{Code::kInvalid, "--min-share is a percentage from 0 to 100"};
-  options.min_share = percent / 100;
-  return {};
-}
-
-// Where a picture goes that was asked for on a terminal: beside what it is of, in place of an
-// earlier one but of no other file.
-Result<std::string> picture_path(const std::string& source, const ReportInfo& report) {
-  const std::string path = source_name(source) + report.extension;
-  const auto start = read_start(path, 256);
-  if (start.ok() && start.value().find(report.mark) == std::string::npos) {
-    return Error{Code::kExists, path + " is there and not made by fathom",
-                 "choose another name: fathom report " + shell_quote(source) + " --as " +
-                     report.name + " -o FILE" + report.extension};
-  }
-  return path;
 }
 
 // A page where the file that is to be written is named like one.
@@ -128,12 +65,6 @@ Result<const ReportInfo*> chosen_report(const Arguments& arguments,
                "of several, and of folded stacks, are: " + formats};
 }
 
-Status write_report(const ReportInfo& report, const std::vector<ProfileSource>& sources,
-                    const ReportOptions& options) {
-  if (report.write_all != nullptr) return report.write_all(sources, options);
-  return report.write(*sources.front().recording, options);
-}
-
 Result<int> run_report(const Arguments& arguments) {
   std::vector<std::string> names = arguments.positionals();
   if (names.empty()) {
@@ -142,31 +73,8 @@ Result<int> run_report(const Arguments& arguments) {
   TRY_ASSIGN(const std::vector<ProfileSource> sources, open_sources(names));
   TRY_ASSIGN(const ReportInfo* report, chosen_report(arguments, sources));
   ReportOptions options;
-  TRY(read_stack_flags(arguments, options));
-  std::string aside;
-  options.aside = &aside;
-  options.table = arguments.text("table");
-  options.columns = isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : kAnyWidth;
-  options.colours = colours_wanted(STDOUT_FILENO);
-  std::string output = arguments.text("output");
-  const bool beside = output.empty() && report->extension != nullptr && isatty(STDOUT_FILENO) != 0;
-  if (beside) {
-    TRY_ASSIGN(output, picture_path(sources.front().path, *report));
-  }
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
-  if (!output.empty()) {
-    file.reset(std::fopen(output.c_str(), "we"));
-    if (!file) return errno_error("open " + output);
-    options.out = file.get();
-    options.columns = kAnyWidth;
-    options.colours = false;
-  }
-  TRY(write_report(*report, sources, options));
-  if (std::fflush(options.out) != 0) return errno_error("write the report");
-  if (!aside.empty()) log_info("{}", aside);
-  if (beside) {
-    TRY(print_out(output + "\n"));
-  }
+  TRY(read_report_flags(arguments, options));
+  TRY(write_report(arguments, *report, sources, options));
   return 0;
 }
 
@@ -231,6 +139,13 @@ constexpr Flag kFlags[] = {
      .help = "what tree leaves out: calls with less of the samples",
      .fallback = "1",
      .group = "Stacks"},
+    {.name = "width",
+     .value = "SIDE",
+     .help = "what boxes of a difference are as wide as",
+     .fallback = "both",
+     .choices = "both before after",
+     .group = "Differences"},
+    {.name = "amounts", .help = "compare amounts, not shares of each side", .group = "Differences"},
     {.name = "function",
      .letter = 'f',
      .value = "NAME",

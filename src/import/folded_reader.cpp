@@ -146,6 +146,20 @@ Status each_line(int fd, const std::string& path, Take take) {
 
 }  // namespace
 
+Status each_folded_line(const std::string& path,
+                        const std::function<void(const FoldedLine& line)>& visit) {
+  TRY_ASSIGN(const Fd file, open_file(path, O_RDONLY));
+  int64_t lines = 0;
+  TRY(each_line(file.get(), path, [&](std::string_view text) {
+    const auto line = parse_folded_line(text);
+    if (!line || line->count > kMostWeight) return;
+    ++lines;
+    visit(*line);
+  }));
+  if (lines == 0) return Error{Code::kCorrupt, path + " holds no folded stack"};
+  return {};
+}
+
 Result<ImportCounts> read_folded(const std::string& path, SampleSums& sums) {
   TRY_ASSIGN(const Fd file, open_file(path, O_RDONLY));
   FoldedSums folded(sums);

@@ -4,9 +4,11 @@
 // to one thread.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
+#include "import/folded_line.h"
 #include "import/importer.h"
 #include "record/sample_sums.h"
 
@@ -17,5 +19,9 @@ constexpr std::string_view kFoldedEvent = "samples";
 
 // From a file or a pipe. kCorrupt where no line is a stack, or counts add up beyond 2^53.
 Result<ImportCounts> read_folded(const std::string& path, SampleSums& sums);
+
+// The same line by line, for whoever needs them apart.
+Status each_folded_line(const std::string& path,
+                        const std::function<void(const FoldedLine& line)>& visit);
 
 }  // namespace fathom

@@ -5,7 +5,9 @@
 
 #include "base/text.h"
 #include "report/callers_report.h"
+#include "report/contribution_report.h"
 #include "report/csv_report.h"
+#include "report/diff_report.h"
 #include "report/flamegraph_report.h"
 #include "report/folded_report.h"
 #include "report/html_report.h"
@@ -24,6 +26,7 @@ namespace {
 
 // What every report about stacks heeds.
 #define FATHOM_STACK_FLAGS "event process thread rate from to group-by"
+#define FATHOM_DIFF_FLAGS " width amounts"
 
 using WriteStacks = Status (*)(ProfileSources sources, const ReportOptions& options);
 
@@ -78,6 +81,24 @@ constexpr std::array kReports = {
     of_stacks<write_callers_report>("callers",
                                     "who calls one function and what it calls (see --function)",
                                     FATHOM_STACK_FLAGS " function limit"),
+    of_stacks<write_diff_report>("diff", "what differs between the first run and the others",
+                                 FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " limit lines"),
+    of_stacks<write_diff_flamegraph>(
+        "diff-flamegraph", "the same as an SVG picture: red is more, blue less, grey no difference",
+        FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " lines", {".svg", kFlamegraphMark, "diff-html"}),
+    of_stacks<write_diff_icicle>("diff-icicle", "the same with callers at the top",
+                                 FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " lines",
+                                 {".svg", kFlamegraphMark, "diff-html"}),
+    of_stacks<write_diff_page>("diff-html", "the same as a page",
+                               FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " lines",
+                               {".html", kFlamePageMark}),
+    of_stacks<write_diff_folded>("diff-folded", "stacks with both counts, for other tools",
+                                 FATHOM_STACK_FLAGS " lines"),
+    of_stacks<write_diff_json>("diff-json", "the table of differences as JSON",
+                               FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " limit lines"),
+    of_stacks<write_contribution_report>("contribution",
+                                         "how many of all distinct stacks each configuration has",
+                                         "event process thread rate from to"),
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
     ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",

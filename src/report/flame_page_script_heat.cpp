@@ -17,7 +17,7 @@ function countCells() {
   for (let i = 0; i < parts.n; ++i) if (pass[parts.group[i]]) cells[Math.min(parts.cell[i], last - 1)] += parts.samples[i];
 }
 function drawHeat() {
-  if (!parts.cell || D.cells < 2) return;
+  if (!parts.cell || DIFF || (D.mode !== 'heat' && D.cells <= 2 * heatRows)) return;
   byId('heat').hidden = false;
   countCells();
   const room = byId('heat').clientWidth, ratio = devicePixelRatio || 1;

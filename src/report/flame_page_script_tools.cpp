@@ -67,17 +67,23 @@ function functionSums() {
 let callerTotal = [];
 const MOST_ROWS = 200;
 const columns = DIFF
-    ? [['change', 'Δ self'], ['self', 'self'], ['grown', 'Δ total'], ['total', 'total'], ['name', 'function']]
+    ? [['change', 'Δ self'], ['total', 'Δ total'], ['name', 'function']]
     : [['self', 'self'], ['', '95 %'], ['total', 'total'], ['name', 'function']];
 function orderOf(sums) {
   const order = [];
   for (let fn = 0; fn < F; ++fn) if (D.kind_of[fn] !== D.process_kind && sums.some((of) => of.total[fn] > 0)) order.push(fn);
-  const by = (part) => (fn) => (DIFF ? Math.max(share(sums[0][part][fn], 0), share(sums[1][part][fn], 1)) : sums[0][part][fn]);
-  const moved = (part) => (fn) => {
-    const delta = change(sums[0][part][fn], sums[1][part][fn]).delta;
-    return (differs(sums[0][part][fn], sums[1][part][fn]) ? 2 : 0) + Math.abs(delta);
+  const by = (part) => (fn) => sums[0][part][fn];
+  // What differs comes first, by itself, then by what is below it.
+  const moved = (...parts) => (fn) => {
+    let rank = 0, most = 0;
+    parts.forEach((part, i) => {
+      const a = sums[0][part][fn], b = sums[1][part][fn];
+      if (differs(a, b)) rank = Math.max(rank, 4 - 2 * i);
+      most = Math.max(most, Math.abs(change(a, b).delta));
+    });
+    return rank + most;
   };
-  const keys = {self: by('self'), total: by('total'), change: DIFF && moved('self'), grown: DIFF && moved('total')};
+  const keys = DIFF ? {change: moved('self', 'total'), total: moved('total')} : {self: by('self'), total: by('total')};
   if (state.sort === 'name') return order;
   const key = keys[state.sort], value = new Float64Array(F);
   for (const fn of order) value[fn] = key(fn);
@@ -103,7 +109,7 @@ function tableRow(fn, sums) {
     for (const part of ['self', 'total']) {
       const a = sums[0][part][fn], b = sums[1][part][fn], {delta, deviation} = change(a, b), seen = differs(a, b);
       cell(signed(delta) + ' ± ' + (100 * Z * deviation).toFixed(2), seen > 0 ? 'more' : seen < 0 ? 'less' : 'noise');
-      cell(percent(share(a, 0), 1) + ' → ' + percent(share(b, 1), 1), '');
+      row.title += '\n' + part + ': ' + percent(share(a, 0)) + ' → ' + percent(share(b, 1));
     }
   } else {
     const self = share(sums[0].self[fn]);

@@ -111,16 +111,18 @@ class FlamegraphSvg {
     const double width = static_cast<double>(weight) * scale_;
     const uint32_t row = picture_.icicle ? box.level : layout_.levels - 1 - box.level;
     const int y = kHeaderHeight + static_cast<int>(row) * kRowHeight;
-    put(R"(<g class="f" data-s="{}" data-w="{}"><title>{}
+    const std::string sign = picture_.sign ? picture_.sign(box.node) : "";
+    put(R"(<g class="f" data-s="{}" data-w="{}"{}><title>{}
 {})",
-        box.start, weight, look.title, xml_text(picture_.figures(box.node), kTitleColumns));
+        box.start, weight, sign.empty() ? "" : fmt::format(" data-m=\"{}\"", sign), look.title,
+        xml_text(picture_.figures(box.node), kTitleColumns));
     put(R"(</title><rect x="{:.2f}" y="{}" width="{:.2f}" height="{}" rx="1" fill="{}"/>)", x, y,
         std::max(width - (width > 2 ? 0.5 : 0), kMinPixels), kBoxHeight,
         box.node == 0 ? "#d9dde3" : picture_.colour(box.node));
     const auto room = static_cast<int>((width - 6) / kCharWidth);
     if (room >= 3) {
       put(R"(<text x="{:.2f}" y="{}">{}</text>)", x + 3, y + 12,
-          xml_text(fit_name(look.name, static_cast<size_t>(room)), kTitleColumns));
+          xml_text(fit_name(sign + look.name, static_cast<size_t>(room)), kTitleColumns));
     }
     put("</g>\n");
   }

@@ -22,7 +22,8 @@ struct FlamePicture {
   std::vector<int64_t> widths = {};  // of each node; children's add up to no more than its own
   std::function<std::string(uint32_t node)> figures = {};  // what stands below a frame's name
   std::function<std::string(uint32_t node)> colour = {};
-  std::vector<ColourKey> keys = {};  // empty: by kind of code
+  std::function<std::string(uint32_t node)> sign = {};  // before a frame's name; none: nothing
+  std::vector<ColourKey> keys = {};                     // empty: by kind of code
 };
 
 std::string write_flame_svg(const FlamePicture& picture);

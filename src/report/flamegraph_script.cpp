@@ -18,7 +18,7 @@ const idle = detail.textContent, icicle = Boolean(svg.dataset.icicle);
 const frames = Array.from(svg.querySelectorAll('.f'), (group) => {
   const [title, rect, text] = group.children;
   const lines = title.textContent.split('\n');
-  return {group, rect, text, name: lines[0], lines, start: Number(group.dataset.s),
+  return {group, rect, text, name: lines[0], sign: group.dataset.m || '', lines, start: Number(group.dataset.s),
           weight: Number(group.dataset.w), y: Number(rect.getAttribute('y'))};
 });
 const frameOf = new Map(frames.map((frame) => [frame.group, frame]));
@@ -75,7 +75,7 @@ function place(frame, scale, end) {
   frame.rect.setAttribute('x', x.toFixed(2));
   frame.rect.setAttribute('width', Math.max(pixels - (pixels > 2 ? 0.5 : 0), MIN_PX).toFixed(2));
   frame.group.classList.toggle('above', frame !== view && (frame.y > view.y) !== icicle && frame.weight >= view.weight);
-  const words = label(frame.name, pixels);
+  const words = label(frame.sign + frame.name, pixels);
   if (words && !frame.text) {
     frame.text = document.createElementNS(SVG, 'text');
     frame.text.setAttribute('y', frame.y + 12);

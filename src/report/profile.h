@@ -95,7 +95,8 @@ struct NodeSamples {
 
 // What a profile is made of.
 struct ProfileRun {
-  std::string label;  // printable
+  std::string label;  // these are printable
+  std::string name;   // of its file
   uint32_t set = 0;
 };
 

@@ -88,13 +88,19 @@ class ProfileLoader {
       const std::string_view label = tables_[source]->text(runs.front().label);
       if (!label.empty()) return printable(label);
     }
-    return printable(std::filesystem::path(from.path).filename().string());
+    return file_name(source);
+  }
+
+  [[nodiscard]] std::string file_name(size_t source) const {
+    const std::filesystem::path path(sources_[source].path);
+    const bool ours = path.extension() == kFolderSuffix;
+    return printable((ours ? path.stem() : path.filename()).string());
   }
 
   void describe() {
     std::vector<std::string> labels;
     for (size_t i = 0; i < sources_.size(); ++i) {
-      profile_.runs.push_back({label_of(i), sources_[i].set});
+      profile_.runs.push_back({label_of(i), file_name(i), sources_[i].set});
       if (std::find(labels.begin(), labels.end(), profile_.runs[i].label) == labels.end())
         labels.push_back(profile_.runs[i].label);
     }

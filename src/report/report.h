@@ -30,6 +30,11 @@ struct ReportOptions {
   std::string function = {};         // for callers
   std::optional<size_t> limit = {};  // rows of a table; 0: all; absent: what the format finds right
   double min_share = 0.01;           // of a tree: what is less is left out
+  // For differences.
+  enum class Width { kBoth, kBefore, kAfter };
+  Width width = Width::kBoth;    // what boxes are as wide as
+  bool normalised = true;        // shares of each side, not amounts
+  bool pages = false;            // times are kept, for a page
   std::string* aside = nullptr;  // gets what the reader must know and the format has no place for
 };
 
