@@ -6,6 +6,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/base64.h"
+
 namespace fathom {
 namespace {
 
@@ -49,21 +51,6 @@ void add_block(State& state, const uint8_t* block) {
   }
   const State worked = {a, b, c, d, e, f, g, h};
   for (size_t i = 0; i < state.size(); ++i) state[i] += worked[i];
-}
-
-std::string base64(std::span<const uint8_t> bytes) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t have = std::min<size_t>(3, bytes.size() - i);
-    uint32_t group = 0;
-    for (size_t j = 0; j < 3; ++j) group = group << 8 | (j < have ? bytes[i + j] : 0U);
-    for (size_t j = 0; j < 4; ++j) {
-      out += j <= have ? kLetters[group >> (18 - 6 * j) & 63] : '=';
-    }
-  }
-  return out;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
   COMMAND(kRunCommand)                 \
   COMMAND(kDoctorCommand)              \
   COMMAND(kReportCommand)              \
+  COMMAND(kDiffCommand)                \
   COMMAND(kQueryCommand)               \
   COMMAND(kConvertCommand)             \
   COMMAND(kImportCommand)              \

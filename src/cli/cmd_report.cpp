@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <fmt/format.h>
-#include <memory>
+#include <algorithm>
 
-#include "base/fd.h"
-#include "base/log.h"
 #include "base/text.h"
-#include "base/text_style.h"
-#include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/newest.h"
-#include "cli/terminal.h"
+#include "cli/profile_sources.h"
+#include "cli/report_output.h"
 #include "report/report.h"
 
 namespace fathom {
 namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
-constexpr std::string_view kFlagsOfFormats[] = {"table", "event", "process",   "thread",   "from",
-                                                "to",    "limit", "min-share", "function", "lines"};
+constexpr std::string_view kFlagsOfFormats[] = {
+    "table",    "event", "process",   "thread",   "rate",  "from",  "to",
+    "group-by", "limit", "min-share", "function", "lines", "width", "amounts"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -45,87 +41,40 @@ Status check_flags(const ReportInfo& report, const Arguments& arguments) {
   return {};
 }
 
-Status read_stack_flags(const Arguments& arguments, ReportOptions& options) {
-  options.filter.event = arguments.text("event");
-  options.filter.process = arguments.text("process");
-  options.filter.thread = arguments.text("thread");
-  options.filter.lines = arguments.has("lines");
-  options.function = arguments.text("function");
-  if (arguments.has("from")) {
-    TRY_ASSIGN(options.filter.from_ns, arguments.duration("from"));
+// A page where the file that is to be written is named like one.
+Result<const ReportInfo*> chosen_report(const Arguments& arguments,
+                                        const std::vector<ProfileSource>& sources) {
+  const bool folded = std::any_of(sources.begin(), sources.end(),
+                                  [](const ProfileSource& source) { return !source.recording; });
+  std::string name = arguments.text("as");
+  if (!arguments.has("as") && (folded || sources.size() > 1)) name = "top";
+  TRY_ASSIGN(const ReportInfo* report, find_report(name));
+  if (report->page != nullptr && arguments.text("output").ends_with(".html")) {
+    TRY_ASSIGN(report, find_report(report->page));
   }
-  if (arguments.has("to")) {
-    TRY_ASSIGN(options.filter.to_ns, arguments.duration("to"));
+  TRY(check_flags(*report, arguments));
+  if (report->write_all != nullptr || (!folded && sources.size() == 1)) return report;
+  std::string formats;
+  for (const ReportInfo& other : all_reports()) {
+    if (other.write_all != nullptr)
+      formats += (formats.empty() ? "" : ", ") + std::string(other.name);
   }
-  if (options.filter.from_ns && options.filter.to_ns &&
-      *options.filter.from_ns >= *options.filter.to_ns) {
-    return Error{Code::kInvalid,
-                 fmt::format("--from {} is not before --to {}", arguments.text("from"),
-                             arguments.text("to")),
-                 "both are times after the start: --from 1s --to 2500ms"};
-  }
-  if (arguments.has("limit")) {
-    TRY_ASSIGN(const int64_t limit, arguments.number("limit"));
-    if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};
-    options.limit = static_cast<size_t>(limit);
-  }
-  TRY_ASSIGN(const double percent, arguments.real("min-share"));
-  if (!(percent >= 0 && percent <= 100))
-    return Error{Code::kInvalid, "--min-share is a percentage from 0 to 100"};
-  options.min_share = percent / 100;
-  return {};
-}
-
-// Where a picture goes that was asked for on a terminal: beside the recording, in place of an
-// earlier one but of no other file.
-Result<std::string> picture_path(const Recording& recording, const ReportInfo& report) {
-  std::string path = recording.path();
-  if (path.ends_with(kFolderSuffix))
-    path.resize(path.size() - std::string_view(kFolderSuffix).size());
-  path += report.extension;
-  const auto start = read_start(path, 256);
-  if (start.ok() && start.value().find(report.mark) == std::string::npos) {
-    return Error{Code::kExists, path + " is there and not made by fathom",
-                 "choose another name: fathom report " + shell_quote(recording.path()) + " --as " +
-                     report.name + " -o FILE" + report.extension};
-  }
-  return path;
+  return Error{Code::kInvalid,
+               std::string(report->name) +
+                   (folded ? " is of a recording, not of folded stacks" : " is of one recording"),
+               "of several, and of folded stacks, are: " + formats};
 }
 
 Result<int> run_report(const Arguments& arguments) {
-  std::string path = arguments.positional(0);
-  if (path.empty()) {
-    TRY_ASSIGN(path, newest_recording("."));
+  std::vector<std::string> names = arguments.positionals();
+  if (names.empty()) {
+    TRY_ASSIGN(names.emplace_back(), newest_recording("."));
   }
-  TRY_ASSIGN(const ReportInfo* report, find_report(arguments.text("as")));
-  TRY(check_flags(*report, arguments));
+  TRY_ASSIGN(const std::vector<ProfileSource> sources, open_sources(names));
+  TRY_ASSIGN(const ReportInfo* report, chosen_report(arguments, sources));
   ReportOptions options;
-  TRY(read_stack_flags(arguments, options));
-  TRY_ASSIGN(const Recording recording, open_recording(path));
-  std::string aside;
-  options.aside = &aside;
-  options.table = arguments.text("table");
-  options.columns = isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : kAnyWidth;
-  options.colours = colours_wanted(STDOUT_FILENO);
-  std::string output = arguments.text("output");
-  const bool beside = output.empty() && report->extension != nullptr && isatty(STDOUT_FILENO) != 0;
-  if (beside) {
-    TRY_ASSIGN(output, picture_path(recording, *report));
-  }
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
-  if (!output.empty()) {
-    file.reset(std::fopen(output.c_str(), "we"));
-    if (!file) return errno_error("open " + output);
-    options.out = file.get();
-    options.columns = kAnyWidth;
-    options.colours = false;
-  }
-  TRY(report->write(recording, options));
-  if (std::fflush(options.out) != 0) return errno_error("write the report");
-  if (!aside.empty()) log_info("{}", aside);
-  if (beside) {
-    TRY(print_out(output + "\n"));
-  }
+  TRY(read_report_flags(arguments, options));
+  TRY(write_report(arguments, *report, sources, options));
   return 0;
 }
 
@@ -160,6 +109,10 @@ constexpr Flag kFlags[] = {
      .value = "NAME",
      .help = "only samples or calls of the thread of this name or id",
      .group = "Stacks and I/O"},
+    {.name = "rate",
+     .value = "HZ",
+     .help = "only samples of this rate, where several were recorded",
+     .group = "Stacks"},
     {.name = "from",
      .value = "TIME",
      .help = "only samples or calls from this time after the start on",
@@ -171,6 +124,11 @@ constexpr Flag kFlags[] = {
     {.name = "lines",
      .help = "each function by source line, where fathom run --lines recorded them",
      .group = "Stacks"},
+    {.name = "group-by",
+     .value = "WHAT",
+     .help = "put this below everything else; config: the label of each run",
+     .choices = "host process thread rank config",
+     .group = "Stacks"},
     {.name = "limit",
      .letter = 'n',
      .value = "N",
@@ -181,6 +139,13 @@ constexpr Flag kFlags[] = {
      .help = "what tree leaves out: calls with less of the samples",
      .fallback = "1",
      .group = "Stacks"},
+    {.name = "width",
+     .value = "SIDE",
+     .help = "what boxes of a difference are as wide as",
+     .fallback = "both",
+     .choices = "both before after",
+     .group = "Differences"},
+    {.name = "amounts", .help = "compare amounts, not shares of each side", .group = "Differences"},
     {.name = "function",
      .letter = 'f',
      .value = "NAME",
@@ -189,7 +154,10 @@ constexpr Flag kFlags[] = {
 };
 constexpr Positional kPositionals[] = {
     {.name = "RUN",
-     .help = "the recording; else the newest in this folder",
+     .help =
+         "the recording; else the newest in this folder. Reports about stacks take several, also "
+         "files of folded stacks (- is standard input), with a label as LABEL=RUN",
+     .repeatable = true,
      .optional = true,
      .completes = "run"},
 };
@@ -213,6 +181,10 @@ extern constinit const Command kReportCommand = {
         "    fathom report make-1.fathom --as flamegraph -o make.svg\n"
         "    fathom report make-1.fathom --as top --process cc1plus\n"
         "    fathom report make-1.fathom --as callers --function malloc\n\n"
+        "Of several runs together, of files of folded stacks, and by configuration:\n\n"
+        "    fathom report a.fathom b.fathom --as top\n"
+        "    fathom report out.folded --as flamegraph -o out.svg\n"
+        "    fathom report old=a.fathom new=b.fathom --as tree --group-by config\n\n"
         "Where calls were recorded (fathom run --probe io):\n\n"
         "    fathom report make-1.fathom --as io --process cc1plus\n\n"
         "On a terminal, html writes RUN.html and flamegraph RUN.svg beside the recording and print "

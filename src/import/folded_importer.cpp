@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/folded_importer.h"
 
-#include <charconv>
 #include <fstream>
-#include <optional>
+
+#include "import/folded_line.h"
+#include "import/folded_reader.h"
 
 namespace fathom {
 namespace {
 
-struct Line {
-  std::string_view stack;
-  int64_t count;
-};
-
-std::optional<Line> parse(std::string_view text) {
-  while (text.ends_with('\r') || text.ends_with(' ')) text.remove_suffix(1);
-  const size_t blank = text.rfind(' ');
-  if (blank == std::string_view::npos || blank == 0) return std::nullopt;
-  Line line{text.substr(0, blank), 0};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + blank + 1, end, line.count);
-  if (error != std::errc() || stop != end || line.count <= 0) return std::nullopt;
-  return line;
-}
-
-Frame frame_of(std::string_view name, Interner& names) {
+Frame frame_of(std::string_view text, Interner& names) {
+  const FoldedFrame folded = parse_folded_frame(text);
   Frame frame;
-  frame.kind = FrameKind::kNative;
-  if (name.ends_with("_[k]")) frame.kind = FrameKind::kKernel;
-  if (name.ends_with("_[i]")) frame.kind = FrameKind::kInlined;
-  if (name.ends_with("_[j]")) frame.kind = FrameKind::kJava;
-  if (frame.kind != FrameKind::kNative) name.remove_suffix(4);
-  frame.symbol = names.string(name);
+  frame.kind = folded.kind;
+  frame.symbol = names.string(folded.name);
   return frame;
 }
 
@@ -52,7 +34,7 @@ StackId stack_of(std::string_view folded, Interner& names) {
 
 bool looks_folded(std::string_view start) {
   const std::string_view first = start.substr(0, start.find('\n'));
-  return first.find('\0') == std::string_view::npos && parse(first).has_value();
+  return first.find('\0') == std::string_view::npos && parse_folded_line(first).has_value();
 }
 
 Result<ImportCounts> import_folded(const std::string& path, RecordStream& out) {
@@ -61,14 +43,14 @@ Result<ImportCounts> import_folded(const std::string& path, RecordStream& out) {
   ImportCounts counts;
   for (std::string text; std::getline(file, text);) {
     if (text.empty()) continue;
-    const auto line = parse(text);
+    const auto line = parse_folded_line(text);
     if (!line) {
       ++counts.skipped;
       continue;
     }
     ++counts.lines;
     Sample sample;
-    sample.event = out.string("samples");
+    sample.event = out.string(kFoldedEvent);
     sample.state = out.string("on-cpu");
     sample.stack = stack_of(line->stack, out.names());
     sample.weight = line->count;

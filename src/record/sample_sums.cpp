@@ -90,8 +90,19 @@ void SampleSums::add_sum(const SampleSum& sum, bool each_time) {
     sums_.push_back(sum);
     return;
   }
-  sums_[number - 1].weight += sum.weight;
-  sums_[number - 1].samples += sum.samples;
+  SampleSum& known = sums_[starts_.back() + number - 1];
+  known.weight += sum.weight;
+  known.samples += sum.samples;
+}
+
+void SampleSums::next_source() {
+  starts_.push_back(sums_.size());
+  sum_index_ = {};
+}
+
+std::span<const SampleSum> SampleSums::sums_of(size_t source) const {
+  const size_t end = source + 1 < starts_.size() ? starts_[source + 1] : sums_.size();
+  return std::span(sums_).subspan(starts_[source], end - starts_[source]);
 }
 
 Status SampleSums::add(const Recording& recording, const SampleRange& range) {

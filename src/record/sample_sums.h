@@ -5,6 +5,7 @@
 // frame by frame, tables by SQL. Owned and used by one thread.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/flat_index.h"
@@ -39,8 +40,10 @@ class SampleSums {
     FrameId frame{};
   };
 
-  // May be called for several recordings.
+  // May be called for several recordings, whose sums add up unless next_source() stands between.
   Status add(const Recording& recording, const SampleRange& range = {});
+  // What comes from now on stays apart from what was before.
+  void next_source();
 
   // What the ids stand for.
   [[nodiscard]] const Dictionary& names() const { return names_.dictionary(); }
@@ -48,6 +51,8 @@ class SampleSums {
   // Element 0 is "none"; a parent comes before its children.
   [[nodiscard]] const std::vector<Node>& stacks() const { return stacks_; }
   [[nodiscard]] const std::vector<SampleSum>& sums() const { return sums_; }
+  // Those of one source, from 0.
+  [[nodiscard]] std::span<const SampleSum> sums_of(size_t source) const;
 
   // For the readers.
   Interner& interner() { return names_; }
@@ -62,6 +67,7 @@ class SampleSums {
   PairIndex stack_index_;
   // Each stage numbers the one before together with one more part of the key.
   PairIndex thread_event_, unwind_, rate_, sum_index_;
+  std::vector<size_t> starts_{0};  // of each source's sums
 };
 
 // The same for a folder of tables.

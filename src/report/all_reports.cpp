@@ -5,7 +5,9 @@
 
 #include "base/text.h"
 #include "report/callers_report.h"
+#include "report/contribution_report.h"
 #include "report/csv_report.h"
+#include "report/diff_report.h"
 #include "report/flamegraph_report.h"
 #include "report/folded_report.h"
 #include "report/html_report.h"
@@ -23,7 +25,27 @@ namespace fathom {
 namespace {
 
 // What every report about stacks heeds.
-#define FATHOM_STACK_FLAGS "event process thread from to"
+#define FATHOM_STACK_FLAGS "event process thread rate from to group-by"
+#define FATHOM_DIFF_FLAGS " width amounts"
+
+using WriteStacks = Status (*)(ProfileSources sources, const ReportOptions& options);
+
+template <WriteStacks Write>
+Status write_one(const Recording& recording, const ReportOptions& options) {
+  const ProfileSource source = ProfileSource::of(recording);
+  return Write(ProfileSources(&source, 1), options);
+}
+
+struct FileInfo {
+  const char* extension = nullptr;
+  const char* mark = nullptr;
+  const char* page = nullptr;
+};
+template <WriteStacks Write>
+constexpr ReportInfo of_stacks(const char* name, const char* summary, const char* flags,
+                               FileInfo file = {}) {
+  return {name, summary, write_one<Write>, flags, file.extension, file.mark, Write, file.page};
+}
 
 constexpr std::array kReports = {
     ReportInfo{"summary", "one screen for a terminal", write_summary_report},
@@ -36,16 +58,47 @@ constexpr std::array kReports = {
                "table"},
     ReportInfo{"openmetrics", "the last value of every figure, for Prometheus and its like",
                write_openmetrics_report},
-    ReportInfo{"flamegraph", "an SVG picture of the stacks, with zoom and search",
-               write_flamegraph_report, FATHOM_STACK_FLAGS " lines", ".svg", kFlamegraphMark},
-    ReportInfo{"folded", "stacks as flame-graph scripts read them", write_folded_report,
-               FATHOM_STACK_FLAGS " lines"},
-    ReportInfo{"top", "functions by the time in them", write_top_report,
-               FATHOM_STACK_FLAGS " limit lines"},
-    ReportInfo{"tree", "the call tree, heavy paths first", write_tree_report,
-               FATHOM_STACK_FLAGS " min-share lines"},
-    ReportInfo{"callers", "who calls one function and what it calls (see --function)",
-               write_callers_report, FATHOM_STACK_FLAGS " function limit"},
+    of_stacks<write_flamegraph_report>(
+        "flamegraph", "an SVG picture of the stacks, with zoom and search",
+        FATHOM_STACK_FLAGS " lines", {".svg", kFlamegraphMark, "flamegraph-html"}),
+    of_stacks<write_icicle_report>("icicle", "the same upside down: callers at the top",
+                                   FATHOM_STACK_FLAGS " lines",
+                                   {".svg", kFlamegraphMark, "icicle-html"}),
+    of_stacks<write_flamegraph_page>(
+        "flamegraph-html", "the stacks as a page: zoom, search, choices, a table beside them",
+        FATHOM_STACK_FLAGS " lines", {".html", kFlamePageMark}),
+    of_stacks<write_icicle_page>("icicle-html", "the same page with callers at the top",
+                                 FATHOM_STACK_FLAGS " lines", {".html", kFlamePageMark}),
+    of_stacks<write_heatmap_page>("heatmap",
+                                  "samples over time in cells of 20 ms, to cut a range from",
+                                  FATHOM_STACK_FLAGS " lines", {".html", kFlamePageMark}),
+    of_stacks<write_folded_report>("folded", "stacks as flame-graph scripts read them",
+                                   FATHOM_STACK_FLAGS " lines"),
+    of_stacks<write_top_report>("top", "functions by the time in them",
+                                FATHOM_STACK_FLAGS " limit lines"),
+    of_stacks<write_tree_report>("tree", "the call tree, heavy paths first",
+                                 FATHOM_STACK_FLAGS " min-share lines"),
+    of_stacks<write_callers_report>("callers",
+                                    "who calls one function and what it calls (see --function)",
+                                    FATHOM_STACK_FLAGS " function limit"),
+    of_stacks<write_diff_report>("diff", "what differs between the first run and the others",
+                                 FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " limit lines"),
+    of_stacks<write_diff_flamegraph>(
+        "diff-flamegraph", "the same as an SVG picture: red is more, blue less, grey no difference",
+        FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " lines", {".svg", kFlamegraphMark, "diff-html"}),
+    of_stacks<write_diff_icicle>("diff-icicle", "the same with callers at the top",
+                                 FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " lines",
+                                 {".svg", kFlamegraphMark, "diff-html"}),
+    of_stacks<write_diff_page>("diff-html", "the same as a page",
+                               FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " lines",
+                               {".html", kFlamePageMark}),
+    of_stacks<write_diff_folded>("diff-folded", "stacks with both counts, for other tools",
+                                 FATHOM_STACK_FLAGS " lines"),
+    of_stacks<write_diff_json>("diff-json", "the table of differences as JSON",
+                               FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " limit lines"),
+    of_stacks<write_contribution_report>("contribution",
+                                         "how many of all distinct stacks each configuration has",
+                                         "event process thread rate from to"),
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
     ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",

@@ -13,16 +13,9 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 
 }  // namespace
 
-CallTreeBuilder::CallTreeBuilder(const Collected& tables, const SampleSums& sums, Profile& profile)
-    : tables_(tables), sums_(sums), profile_(profile) {
-  for (const Process& process : tables.rows.of<Process>())
-    lives_[process.pid].push_back({process.start_ns, process.name});
-  for (auto& [pid, lives] : lives_) {
-    std::stable_sort(lives.begin(), lives.end(),
-                     [](const Life& a, const Life& b) { return a.start_ns < b.start_ns; });
-  }
-  const std::vector<Frame>& frames = sums.names().frames;
-  for (const Frame& frame : frames) {
+CallTreeBuilder::CallTreeBuilder(const SampleSums& sums, GroupBy group_by, Profile& profile)
+    : sums_(sums), group_by_(group_by), profile_(profile) {
+  for (const Frame& frame : sums.names().frames) {
     Function function{
         .name = sums.text(frame.symbol), .module = sums.text(frame.module), .kind = frame.kind};
     if (function.name.empty()) {
@@ -42,6 +35,12 @@ CallTreeBuilder::CallTreeBuilder(const Collected& tables, const SampleSums& sums
   }
 }
 
+void CallTreeBuilder::begin_source(const SampleOwners& owners, std::string label) {
+  owners_ = &owners;
+  label_ = std::move(label);
+  thread_roots_.assign(sums_.names().threads.size(), 0);
+}
+
 uint32_t CallTreeBuilder::made_function(std::string name, bool is_process) {
   profile_.made_names.push_back(std::make_unique<std::string>(std::move(name)));
   profile_.functions.push_back({.name = *profile_.made_names.back(), .is_process = is_process});
@@ -54,31 +53,48 @@ uint32_t CallTreeBuilder::add_node(uint32_t parent, uint32_t function) {
   return static_cast<uint32_t>(nodes.size() - 1);
 }
 
-uint32_t CallTreeBuilder::process_root(std::string_view name) {
-  if (const auto found = roots_.find(name); found != roots_.end()) return found->second;
-  const uint32_t function = made_function(std::string(name), true);
-  const uint32_t node = add_node(0, function);
-  roots_.emplace(profile_.functions[function].name, node);
-  return node;
+uint32_t CallTreeBuilder::named_child(uint32_t parent, const std::string& name) {
+  const auto [root, added] = roots_.try_emplace({parent, name}, 0);
+  if (!added) return root->second;
+  const auto known = made_.find(name);
+  const uint32_t function = known != made_.end()
+                                ? known->second
+                                : made_.emplace(name, made_function(name, true)).first->second;
+  return root->second = add_node(parent, function);
 }
 
-// The process that had the pid at the time. An import knows no threads: its stacks have their roots
-// themselves.
-uint32_t CallTreeBuilder::root_of(const SampleSum& sum) {
-  if (sum.thread == ThreadId::kNone) return 0;
+std::string CallTreeBuilder::group_of(const SampleSum& sum) {
   const int64_t pid = sums_.names().threads[index_of(sum.thread)].pid;
-  const auto found = lives_.find(pid);
-  std::string_view name;
-  if (found != lives_.end()) {
-    const std::vector<Life>& lives = found->second;
-    size_t last = 0;
-    while (last + 1 < lives.size() && lives[last + 1].start_ns <= sum.time_ns) ++last;
-    name = tables_.text(lives[last].name);
+  switch (group_by_) {
+    case GroupBy::kHost:
+      return owners_->host(pid, sum.time_ns);
+    case GroupBy::kRank:
+      return owners_->rank(pid, sum.time_ns);
+    case GroupBy::kConfig:
+      return label_;
+    default:
+      return {};
   }
-  return name.empty() ? process_root("pid " + std::to_string(pid)) : process_root(name);
 }
 
-uint32_t CallTreeBuilder::node_of(uint32_t root, uint32_t stack) {
+uint32_t CallTreeBuilder::grouped_root(const SampleSum& sum) {
+  uint32_t root = 0;
+  if (const std::string group = group_of(sum); !group.empty()) root = named_child(0, group);
+  // An import knows no threads: its stacks have their roots themselves.
+  if (sum.thread == ThreadId::kNone) return root;
+  const ThreadKey& key = sums_.names().threads[index_of(sum.thread)];
+  root = named_child(root, owners_->process(key.pid, sum.time_ns));
+  return group_by_ == GroupBy::kThread ? named_child(root, owners_->thread(key)) : root;
+}
+
+uint32_t CallTreeBuilder::root_of(const SampleSum& sum) {
+  if (!owners_->once(sums_.names().threads[index_of(sum.thread)].pid)) return grouped_root(sum);
+  uint32_t& root = thread_roots_[index_of(sum.thread)];
+  if (root == 0) root = grouped_root(sum);
+  return root;
+}
+
+uint32_t CallTreeBuilder::place_of(uint32_t root, uint32_t stack) {
   if (stack == 0) {
     if (no_stack_ == 0) no_stack_ = made_function("[no stack]", false);
     stack = static_cast<uint32_t>(sums_.stacks().size());  // as if it were one more
@@ -102,8 +118,8 @@ uint32_t CallTreeBuilder::node_of(uint32_t root, uint32_t stack) {
   return node;
 }
 
-void CallTreeBuilder::add(const SampleSum& sum, const Weight& weight) {
-  profile_.tree.nodes[node_of(root_of(sum), sum.stack)].self += weight;
+uint32_t CallTreeBuilder::node_of(const SampleSum& sum) {
+  return place_of(root_of(sum), sum.stack);
 }
 
 void CallTreeBuilder::finish() {
@@ -111,7 +127,12 @@ void CallTreeBuilder::finish() {
   for (CallNode& node : nodes) node.total = node.self;
   for (size_t i = nodes.size() - 1; i > 0; --i) nodes[nodes[i].parent].total += nodes[i].total;
   order_children();
-  sum_functions();
+  visit_calls(profile_.tree, profile_.functions.size(), [this](uint32_t at, bool first) {
+    const CallNode& node = profile_.tree.nodes[at];
+    Function& function = profile_.functions[node.function];
+    function.self += node.self;
+    if (first) function.total += node.total;
+  });
 }
 
 void CallTreeBuilder::order_children() {
@@ -139,32 +160,11 @@ void CallTreeBuilder::order_children() {
     children[parent.first_child + parent.children++] = i;
   }
   for (const CallNode& node : nodes) {
+    if (node.children < 2) continue;
     const auto first = children.begin() + node.first_child;
     std::sort(first, first + node.children, [&](uint32_t a, uint32_t b) {
       return rank[nodes[a].function] < rank[nodes[b].function];
     });
-  }
-}
-
-// Nodes in depth-first order; a function counts where it is on the path for the first time.
-void CallTreeBuilder::sum_functions() {
-  std::vector<uint32_t> on_path(profile_.functions.size());
-  std::vector<std::pair<uint32_t, bool>> todo;  // node, and whether it is being left
-  const CallTree& tree = profile_.tree;
-  for (const uint32_t child : tree.children_of(0)) todo.emplace_back(child, false);
-  while (!todo.empty()) {
-    const auto [at, leaving] = todo.back();
-    todo.pop_back();
-    const CallNode& node = tree.nodes[at];
-    if (leaving) {
-      --on_path[node.function];
-      continue;
-    }
-    Function& function = profile_.functions[node.function];
-    function.self += node.self;
-    if (on_path[node.function]++ == 0) function.total += node.total;
-    todo.emplace_back(at, true);
-    for (const uint32_t child : tree.children_of(at)) todo.emplace_back(child, false);
   }
 }
 

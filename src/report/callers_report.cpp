@@ -157,12 +157,12 @@ class NeighbourText {
 
 }  // namespace
 
-Status write_callers_report(const Recording& recording, const ReportOptions& options) {
+Status write_callers_report(ProfileSources sources, const ReportOptions& options) {
   if (options.function.empty()) {
     return Error{Code::kInvalid, "callers of which function?",
                  "fathom report RUN --as callers --function NAME"};
   }
-  TRY_ASSIGN(const Profile profile, load_profile(recording, options.filter));
+  TRY_ASSIGN(const Profile profile, load_profile(sources, options.filter));
   TRY_ASSIGN(const std::vector<uint32_t> functions, match_functions(profile, options.function));
   const Neighbours found = NeighbourCount(profile, functions).count();
   return print_to(options.out, profile_heading(profile, options) +

@@ -6,6 +6,6 @@
 
 namespace fathom {
 
-Status write_callers_report(const Recording& recording, const ReportOptions& options);
+Status write_callers_report(ProfileSources sources, const ReportOptions& options);
 
 }  // namespace fathom

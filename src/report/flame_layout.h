@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "report/profile.h"
@@ -31,6 +32,10 @@ struct FlameLimits {
   double min_high_weight = 0;
   uint32_t max_levels = UINT32_MAX;
 };
-FlameLayout lay_out_flames(const CallTree& tree, const FlameLimits& limits);
+// `widths`: of each node; those of its children add up to no more.
+FlameLayout lay_out_flames(const CallTree& tree, std::span<const int64_t> widths,
+                           const FlameLimits& limits);
+// As wide as their weight.
+std::vector<int64_t> weights_of(const CallTree& tree);
 
 }  // namespace fathom

@@ -3,201 +3,75 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
 
-#include "base/text.h"
-#include "report/flame_colours.h"
 #include "report/flame_layout.h"
-#include "report/flamegraph_parts.h"
+#include "report/flame_page.h"
 #include "report/profile_text.h"
-#include "report/xml_text.h"
 
 namespace fathom {
 namespace {
 
-// Pixels. The script lays boxes out again for the width of its window.
-constexpr double kWidth = 1200;
-constexpr double kPad = 10;
-constexpr double kMinPixels = 0.1;
-constexpr size_t kMostBoxes = 20'000;  // what a browser draws at once
-constexpr double kCharWidth = 7.23;    // of 12 px monospace
-constexpr int kRowHeight = 17;
-constexpr int kBoxHeight = 16;
-constexpr int kHeaderHeight = 98;
-constexpr uint32_t kHighLevel = 60;  // above, a deep recursion of a few samples is only height
-constexpr double kMinHighPixels = 2;
-constexpr uint32_t kMaxLevels = 250;
-constexpr size_t kTitleColumns = 500;
-constexpr size_t kHeadColumns = 84;  // the tools are beside it
-constexpr size_t kNoteColumns = 170;
+std::string figures(const Profile& profile, const CallNode& node) {
+  std::string text = fmt::format("{:.2f} % · {}", 100 * profile.share(node.total.weight),
+                                 weight_text(profile, node.total.weight));
+  if (node.self.weight > 0 && node.self.weight != node.total.weight)
+    fmt::format_to(std::back_inserter(text), " · {:.2f} % in itself",
+                   100 * profile.share(node.self.weight));
+  return text;
+}
 
-class FlamegraphSvg {
- public:
-  explicit FlamegraphSvg(const Profile& profile)
-      : profile_(profile),
-        scale_((kWidth - 2 * kPad) / static_cast<double>(profile.total.weight)),
-        layout_(lay_out()),
-        height_(kHeaderHeight + static_cast<int>(layout_.levels) * kRowHeight +
-                static_cast<int>(kPad)),
-        looks_(profile.functions.size()) {}
-
-  std::string write() {
-    begin();
-    for (const FlameBox& box : layout_.boxes) add_box(box);
-    add_header();
-    put("<script><![CDATA[{}]]></script>\n</svg>\n", kFlamegraphScript);
-    return std::move(out_);
-  }
-
- private:
-  // The least width that leaves no more boxes than a browser takes.
-  FlameLayout lay_out() {
-    for (;; min_pixels_ *= 2) {
-      FlameLayout layout = lay_out_flames(
-          profile_.tree, {.min_weight = min_pixels_ / scale_,
-                          .high_level = kHighLevel,
-                          .min_high_weight = std::max(min_pixels_, kMinHighPixels) / scale_,
-                          .max_levels = kMaxLevels});
-      if (layout.boxes.size() <= kMostBoxes || min_pixels_ > 1) return layout;
-    }
-  }
-
-  // What all boxes of a function share.
-  struct Look {
-    std::string title;  // name and module, escaped
-    std::string name;   // printable
-    std::string colour;
+Status write_picture(ProfileSources sources, const ReportOptions& options, bool icicle) {
+  TRY_ASSIGN(const Profile profile, load_profile(sources, options.filter));
+  std::vector<std::string> colours(profile.functions.size());
+  const FlamePicture picture = {
+      .profile = profile,
+      .icicle = icicle,
+      .title = profile.command,
+      .facts = profile_facts(profile),
+      .notes = profile_notes(profile),
+      .widths = weights_of(profile.tree),
+      .figures = [&](uint32_t node) { return figures(profile, profile.tree.nodes[node]); },
+      .colour =
+          [&](uint32_t node) {
+            std::string& colour = colours[profile.tree.nodes[node].function];
+            if (colour.empty())
+              colour = flame_colour(profile.function_of(profile.tree.nodes[node]));
+            return colour;
+          },
   };
+  return print_to(options.out, write_flame_svg(picture));
+}
 
-  template <class... Args>
-  void put(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
-  }
-
-  void begin() {
-    put(R"(<?xml version="1.0" encoding="UTF-8" standalone="no"?>
-{}
-<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" viewBox="0 0 {} {}" data-total="{}">
-<title>{}</title>
-<style><![CDATA[{}]]></style>
-<rect class="paper across" width="{}" height="{}"/>
-)",
-        kFlamegraphMark, kWidth, height_, kWidth, height_, profile_.total.weight,
-        xml_text(profile_.command, kHeadColumns), kFlamegraphStyle, kWidth, height_);
-  }
-
-  const Look& look(uint32_t function_number) {
-    Look& look = looks_[function_number];
-    if (!look.name.empty()) return look;
-    const Function& function = profile_.functions[function_number];
-    look.name = fit(printable(function.name), kTitleColumns);
-    look.title = xml_text(look.name, kTitleColumns);
-    std::string where(module_name(function.module));
-    if (const std::string_view kind = kind_text(function); !kind.empty())
-      where += (where.empty() ? "" : ", ") + std::string(kind);
-    if (!where.empty()) look.title += "\n" + xml_text(where, kTitleColumns);
-    look.colour = flame_colour(function);
-    return look;
-  }
-
-  void add_box(const FlameBox& box) {
-    const CallNode& node = profile_.tree.nodes[box.node];
-    static const Look kAll = {"all", "all", "#d9dde3"};
-    const Look& look = box.node == 0 ? kAll : this->look(node.function);
-    const double x = kPad + static_cast<double>(box.start) * scale_;
-    const double width = static_cast<double>(node.total.weight) * scale_;
-    const int y = kHeaderHeight + static_cast<int>(layout_.levels - 1 - box.level) * kRowHeight;
-    put(R"(<g class="f" data-s="{}" data-w="{}"><title>{}
-{})",
-        box.start, node.total.weight, look.title, figures(node));
-    put(R"(</title><rect x="{:.2f}" y="{}" width="{:.2f}" height="{}" rx="1" fill="{}"/>)", x, y,
-        std::max(width - (width > 2 ? 0.5 : 0), kMinPixels), kBoxHeight, look.colour);
-    const auto room = static_cast<int>((width - 6) / kCharWidth);
-    if (room >= 3) {
-      put(R"(<text x="{:.2f}" y="{}">{}</text>)", x + 3, y + 12,
-          xml_text(fit_name(look.name, static_cast<size_t>(room)), kTitleColumns));
-    }
-    put("</g>\n");
-  }
-
-  std::string figures(const CallNode& node) {
-    std::string text =
-        fmt::format("{:.2f} % · {}", 100 * profile_.share(node.total.weight),
-                    xml_text(weight_text(profile_, node.total.weight), kTitleColumns));
-    if (node.self.weight > 0 && node.self.weight != node.total.weight)
-      fmt::format_to(std::back_inserter(text), " · {:.2f} % in itself",
-                     100 * profile_.share(node.self.weight));
-    return text;
-  }
-
-  [[nodiscard]] std::string left_out() const {
-    if (layout_.left_out == 0) return "Every frame is drawn";
-    std::string text =
-        fmt::format("{} frames under {} px", format_count(layout_.left_out), min_pixels_);
-    if (layout_.levels >= kHighLevel)
-      text += fmt::format(", or {} px above level {},", kMinHighPixels, kHighLevel);
-    text += " are not drawn";
-    if (layout_.levels >= kMaxLevels)
-      text += fmt::format(", nor those above level {}", format_count(kMaxLevels));
-    return text;
-  }
-
-  // Last in the file: it stays on top when the picture is scrolled.
-  void add_header() {
-    const auto line = [&](const char* style, int y, std::string_view text, size_t columns) {
-      put(R"(<text class="{}" x="{}" y="{}">{}</text>
-)",
-          style, kPad, y, xml_text(text, columns));
-    };
-    put(R"(<g class="header"><rect class="paper across" width="{}" height="{}"/>
-<line class="rule" x1="0" x2="{}" y1="{}" y2="{}"/>
-)",
-        kWidth, kHeaderHeight - 8, kWidth, kHeaderHeight - 8.5, kHeaderHeight - 8.5);
-    line("head", 26, profile_.command, kHeadColumns);
-    line("fact", 46, join(profile_facts(profile_), " · "), kNoteColumns);
-    line("note", 64, join(profile_notes(profile_), " · "), kNoteColumns);
-    line("detail", 83, left_out(), kNoteColumns);
-    add_keys();
-    put("</g>\n");
-  }
-
-  // The legend, right to left from its own 0.
-  void add_keys() {
-    std::map<std::string_view, const char*> keys;
-    for (const FlameBox& box : layout_.boxes) {
-      if (box.node == 0) continue;
-      const ColourKey& key = colour_key(profile_.function_of(profile_.tree.nodes[box.node]));
-      keys.emplace(key.name, key.colour);
-    }
-    put(R"svg(<g class="keys" transform="translate({} 0)">)svg", kWidth - kPad);
-    double x = 0;
-    for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-      const double text_width = 7.2 * static_cast<double>(key->first.size());
-      x -= text_width;
-      put(R"(<text class="key" x="{:.0f}" y="46">{}</text>)", x, xml_text(key->first, 40));
-      x -= 16;
-      put(R"(<rect x="{:.0f}" y="36" width="11" height="11" rx="2" fill="{}"/>)", x, key->second);
-      x -= 14;
-    }
-    put("</g>\n");
-  }
-
-  const Profile& profile_;
-  double scale_;
-  double min_pixels_ = kMinPixels;
-  FlameLayout layout_;
-  int height_;
-  std::vector<Look> looks_;
-  std::string out_;
-};
+Status write_page(ProfileSources sources, const ReportOptions& options, FlamePage::Mode mode) {
+  TRY_ASSIGN(const Profile profile, load_profile(sources, page_filter(options.filter)));
+  const FlamePage page = {.mode = mode,
+                          .title = profile.command,
+                          .facts = profile_facts(profile),
+                          .notes = profile_notes(profile)};
+  return print_to(options.out, write_flame_page(profile, page));
+}
 
 }  // namespace
 
-Status write_flamegraph_report(const Recording& recording, const ReportOptions& options) {
-  TRY_ASSIGN(const Profile profile, load_profile(recording, options.filter));
-  return print_to(options.out, FlamegraphSvg(profile).write());
+Status write_flamegraph_report(ProfileSources sources, const ReportOptions& options) {
+  return write_picture(sources, options, false);
+}
+
+Status write_icicle_report(ProfileSources sources, const ReportOptions& options) {
+  return write_picture(sources, options, true);
+}
+
+Status write_flamegraph_page(ProfileSources sources, const ReportOptions& options) {
+  return write_page(sources, options, FlamePage::Mode::kFlame);
+}
+
+Status write_icicle_page(ProfileSources sources, const ReportOptions& options) {
+  return write_page(sources, options, FlamePage::Mode::kIcicle);
+}
+
+Status write_heatmap_page(ProfileSources sources, const ReportOptions& options) {
+  return write_page(sources, options, FlamePage::Mode::kHeat);
 }
 
 }  // namespace fathom

@@ -13,12 +13,12 @@ const SVG = 'http://www.w3.org/2000/svg', HTML = 'http://www.w3.org/1999/xhtml';
 const PAD = 10, MIN_PX = 0.1, total = Number(svg.dataset.total);
 const header = svg.querySelector('.header'), detail = svg.querySelector('.detail');
 const keys = svg.querySelector('.keys'), height = Number(svg.getAttribute('height'));
-const idle = detail.textContent;
+const idle = detail.textContent, icicle = Boolean(svg.dataset.icicle);
 
 const frames = Array.from(svg.querySelectorAll('.f'), (group) => {
   const [title, rect, text] = group.children;
   const lines = title.textContent.split('\n');
-  return {group, rect, text, name: lines[0], lines, start: Number(group.dataset.s),
+  return {group, rect, text, name: lines[0], sign: group.dataset.m || '', lines, start: Number(group.dataset.s),
           weight: Number(group.dataset.w), y: Number(rect.getAttribute('y'))};
 });
 const frameOf = new Map(frames.map((frame) => [frame.group, frame]));
@@ -74,8 +74,8 @@ function place(frame, scale, end) {
   const x = PAD + (from - view.start) * scale;
   frame.rect.setAttribute('x', x.toFixed(2));
   frame.rect.setAttribute('width', Math.max(pixels - (pixels > 2 ? 0.5 : 0), MIN_PX).toFixed(2));
-  frame.group.classList.toggle('above', frame !== view && frame.y > view.y && frame.weight >= view.weight);
-  const words = label(frame.name, pixels);
+  frame.group.classList.toggle('above', frame !== view && (frame.y > view.y) !== icicle && frame.weight >= view.weight);
+  const words = label(frame.sign + frame.name, pixels);
   if (words && !frame.text) {
     frame.text = document.createElementNS(SVG, 'text');
     frame.text.setAttribute('y', frame.y + 12);
@@ -193,7 +193,7 @@ if (sample && sample.textContent.length) {
 svg.classList.add('zoomable');
 resize();
 if (svg === document.documentElement) {
-  window.scrollTo(0, height);
+  if (!icicle) window.scrollTo(0, height);
   follow();
 }
 })();

@@ -5,51 +5,36 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "import/folded_line.h"
 #include "report/profile_text.h"
 
 namespace fathom {
 namespace {
 
-std::string_view suffix(FrameKind kind) {
-  switch (kind) {
-    case FrameKind::kKernel:
-      return "_[k]";
-    case FrameKind::kInlined:
-      return "_[i]";
-    case FrameKind::kJava:
-      return "_[j]";
-    default:
-      return {};
-  }
-}
-
 // What a name may not hold there: line ends are gone after printable().
 std::string safe_name(const Function& function) {
   std::string name = printable(function.name);
   std::replace(name.begin(), name.end(), ';', ':');
-  return name + std::string(suffix(function.kind));
+  return name + std::string(folded_suffix(function.kind));
 }
-
-struct Line {
-  std::string stack;
-  int64_t weight = 0;
-};
 
 // Where every sample stands for one period of a clock, other tools write how many there were: so do
 // we, that files can be compared.
 bool counts_samples(const Profile& profile) {
-  if (profile.unit != WeightUnit::kNanoseconds || profile.rates_hz.size() != 1) return false;
-  const double period_ns = 1e9 / profile.rates_hz.front();
+  if (profile.unit != WeightUnit::kNanoseconds || profile.rates_hz.empty()) return false;
+  double rate_hz = 0;  // of all together: that many samples stand for a second
+  for (const uint32_t rate : profile.rates_hz) rate_hz += rate;
+  const double period_ns = 1e9 / rate_hz;
   const double expected = period_ns * static_cast<double>(profile.total.samples);
   return std::abs(static_cast<double>(profile.total.weight) - expected) < expected / 1000;
 }
 
 // In depth-first order, so that each stack is its caller's text and one name more.
-std::vector<Line> lines_of(const Profile& profile) {
+std::vector<FoldedSum> lines_of(const Profile& profile) {
   const bool by_samples = counts_samples(profile);
   std::vector<std::string> names;
   for (const Function& function : profile.functions) names.push_back(safe_name(function));
-  std::vector<Line> lines;
+  std::vector<FoldedSum> lines;
   std::vector<uint32_t> todo = {0};
   std::vector<size_t> ends = {0};  // of the path's text, by depth
   std::string path;
@@ -73,18 +58,29 @@ std::vector<Line> lines_of(const Profile& profile) {
 
 }  // namespace
 
-Status write_folded_report(const Recording& recording, const ReportOptions& options) {
-  TRY_ASSIGN(const Profile profile, load_profile(recording, options.filter));
-  if (options.aside != nullptr) *options.aside = join(profile_notes(profile), "; ");
-  std::vector<Line> lines = lines_of(profile);
+std::vector<FoldedSum> folded_sums(const Profile& profile) {
+  std::vector<FoldedSum> lines = lines_of(profile);
   std::sort(lines.begin(), lines.end(),
-            [](const Line& a, const Line& b) { return a.stack < b.stack; });
-  std::string text;
+            [](const FoldedSum& a, const FoldedSum& b) { return a.stack < b.stack; });
+  size_t kept = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
-    int64_t weight = lines[i].weight;  // of the same names in other modules, too
-    while (i + 1 < lines.size() && lines[i + 1].stack == lines[i].stack)
-      weight += lines[++i].weight;
-    text += lines[i].stack + ' ' + std::to_string(weight) + '\n';
+    if (kept > 0 && lines[kept - 1].stack == lines[i].stack) {
+      lines[kept - 1].weight += lines[i].weight;  // of the same names in other modules, too
+    } else {
+      if (kept != i) lines[kept] = std::move(lines[i]);
+      ++kept;
+    }
+  }
+  lines.resize(kept);
+  return lines;
+}
+
+Status write_folded_report(ProfileSources sources, const ReportOptions& options) {
+  TRY_ASSIGN(const Profile profile, load_profile(sources, options.filter));
+  if (options.aside != nullptr) *options.aside = join(profile_notes(profile), "; ");
+  std::string text;
+  for (const FoldedSum& line : folded_sums(profile)) {
+    text += line.stack + ' ' + std::to_string(line.weight) + '\n';
     if (text.size() > (size_t{1} << 20)) {
       TRY(print_to(options.out, text));
       text.clear();

@@ -4,10 +4,21 @@
 // frames.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "report/profile.h"
 #include "report/report.h"
 
 namespace fathom {
 
-Status write_folded_report(const Recording& recording, const ReportOptions& options);
+struct FoldedSum {
+  std::string stack;
+  int64_t weight = 0;
+};
+// Each stack once, sorted.
+std::vector<FoldedSum> folded_sums(const Profile& profile);
+
+Status write_folded_report(ProfileSources sources, const ReportOptions& options);
 
 }  // namespace fathom

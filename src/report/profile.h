@@ -8,11 +8,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "record/sample_sums.h"
 #include "report/profile_filter.h"
+#include "report/profile_source.h"
 #include "report/unwind_quality.h"
 
 namespace fathom {
@@ -58,6 +60,46 @@ struct CallTree {
   }
 };
 
+// Visits all nodes but the root, callers first; `first`: the function is not on the path yet.
+template <class Visit>  // void(uint32_t node, bool first)
+void visit_calls(const CallTree& tree, size_t functions, Visit visit) {
+  std::vector<uint32_t> on_path(functions);
+  std::vector<std::pair<uint32_t, bool>> todo;  // node, and whether it is being left
+  for (const uint32_t child : tree.children_of(0)) todo.emplace_back(child, false);
+  while (!todo.empty()) {
+    const auto [at, leaving] = todo.back();
+    todo.pop_back();
+    const uint32_t function = tree.nodes[at].function;
+    if (leaving) {
+      --on_path[function];
+      continue;
+    }
+    visit(at, on_path[function]++ == 0);
+    todo.emplace_back(at, true);
+    for (const uint32_t child : tree.children_of(at)) todo.emplace_back(child, false);
+  }
+}
+
+// Samples that have their source, event, rate and thread in common.
+struct SampleGroup {
+  uint32_t source = 0;  // as they were given to load_profile
+  uint32_t rate_hz = 0;
+  std::string event = {}, process = {}, thread = {};  // names; empty: not known
+  int64_t pid = 0, tid = 0;                           // 0: not known
+};
+struct NodeSamples {
+  uint32_t node = 0, group = 0;
+  int64_t time_ns = 0;  // since the start of its run, where times were kept
+  Weight self = {};
+};
+
+// What a profile is made of.
+struct ProfileRun {
+  std::string label;  // these are printable
+  std::string name;   // of its file
+  uint32_t set = 0;
+};
+
 struct Profile {
   std::string command;  // printable
   std::string event;
@@ -71,6 +113,10 @@ struct Profile {
   std::optional<UnwindQuality> quality;  // absent: nobody knows
   std::string damage;
   bool lacks_lines = false;  // that were asked for
+  std::vector<ProfileRun> runs;
+  std::vector<SampleGroup> groups;  // these two only where asked for
+  std::vector<NodeSamples> parts;
+  std::string in_step;  // functions that go in step with a sampling rate, in words; empty: none
 
   [[nodiscard]] double share(int64_t weight) const {
     return total.weight > 0 ? static_cast<double>(weight) / static_cast<double>(total.weight) : 0;
@@ -84,6 +130,7 @@ struct Profile {
 };
 
 // kNotFound where the recording holds no samples, kInvalid where none passes the filter.
+Result<Profile> load_profile(ProfileSources sources, const ProfileFilter& filter);
 Result<Profile> load_profile(const Recording& recording, const ProfileFilter& filter);
 
 // Indexes of functions that are no processes, the largest own weight first.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reports are: each reads one recording and writes one format. They never talk to probes. Any
+// What reports are: each reads one recording, or several where they are about stacks, and writes
+// one format. They never talk to probes. Any
 // thread.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "record/recording.h"
 #include "report/profile_filter.h"
+#include "report/profile_source.h"
 
 namespace fathom {
 
@@ -28,6 +30,11 @@ struct ReportOptions {
   std::string function = {};         // for callers
   std::optional<size_t> limit = {};  // rows of a table; 0: all; absent: what the format finds right
   double min_share = 0.01;           // of a tree: what is less is left out
+  // For differences.
+  enum class Width { kBoth, kBefore, kAfter };
+  Width width = Width::kBoth;    // what boxes are as wide as
+  bool normalised = true;        // shares of each side, not amounts
+  bool pages = false;            // times are kept, for a page
   std::string* aside = nullptr;  // gets what the reader must know and the format has no place for
 };
 
@@ -42,6 +49,9 @@ struct ReportInfo {
   const char* flags = "";           // of `fathom report` that it heeds, with spaces between
   const char* extension = nullptr;  // of a file that is no text for a terminal
   const char* mark = nullptr;       // what stands near the beginning of such a file
+  // For reports about stacks: the same of any number of recordings and folded files together.
+  Status (*write_all)(ProfileSources sources, const ReportOptions& options) = nullptr;
+  const char* page = nullptr;  // the report that shows the same as a page, for -o NAME.html
 };
 
 // The table of reports: one line each in all_reports.cpp. The first is the default.

@@ -18,15 +18,17 @@ SampleRange sample_range(const Collected& tables, const ProfileFilter& filter) {
   if (filter.to_ns) range.to_ns = start_ns + *filter.to_ns;
   range.lines = filter.lines;
   std::unordered_set<int64_t> seen;
+  range.each_time = filter.keep_times;
   for (const Process& process : tables.rows.of<Process>())
     range.each_time |= !seen.insert(process.pid).second;
   return range;
 }
 
-Result<SampleFilter> SampleFilter::make(const ProfileFilter& filter, const Collected& tables,
+Result<SampleFilter> SampleFilter::make(const ProfileFilter& filter, const SourceTables& tables,
                                         const SampleSums& sums) {
   SampleFilter made;
   TRY(made.choose_event(filter.event, sums));
+  TRY(made.choose_rate(filter, sums));
   TRY(made.choose_threads(filter, tables, sums));
   return made;
 }
@@ -51,18 +53,41 @@ Status SampleFilter::choose_event(const std::string& wanted, const SampleSums& s
   return {};
 }
 
-Status SampleFilter::choose_threads(const ProfileFilter& filter, const Collected& tables,
+Status SampleFilter::choose_rate(const ProfileFilter& filter, const SampleSums& sums) {
+  if (!filter.rate_hz) return {};
+  std::set<std::string> known;
+  for (const SampleSum& sum : sums.sums()) {
+    if (is_main(sum)) known.insert(std::to_string(sum.rate_hz));
+  }
+  const std::string wanted = std::to_string(*filter.rate_hz);
+  if (!known.contains(wanted)) return nothing_of("sample", "rate", wanted, known);
+  rate_hz_ = static_cast<uint32_t>(*filter.rate_hz);
+  return {};
+}
+
+Status SampleFilter::choose_threads(const ProfileFilter& filter, const SourceTables& tables,
                                     const SampleSums& sums) {
-  ThreadFilter passes(filter, tables);
   const std::vector<ThreadKey>& keys = sums.names().threads;
-  threads_.assign(keys.size(), passes.open());
-  for (size_t i = 1; i < keys.size(); ++i) threads_[i] = passes.passes(keys[i]);
-  return passes.found("sample");
+  Status found = {};
+  bool any = false;
+  for (size_t source = 0; source < tables.size(); ++source) {
+    ThreadFilter passes(filter, *tables[source]);
+    std::vector<bool>& threads = threads_.emplace_back(keys.size(), passes.open());
+    // Threads of other sources may have the same numbers.
+    for (const SampleSum& sum : sums.sums_of(source)) {
+      const size_t i = index_of(sum.thread);
+      if (i != 0 && !threads[i]) threads[i] = passes.passes(keys[i]);
+    }
+    Status here = passes.found("sample");
+    any = any || here.ok();
+    if (!here.ok()) found = std::move(here);
+  }
+  return any ? Status{} : found;
 }
 
 Error SampleFilter::nothing_passed() const {
   return {Code::kInvalid, "no sample of " + printable(event_) + " is of what was asked for",
-          "leave out --process, --thread, --from or --to"};
+          "leave out --process, --thread, --rate, --from or --to"};
 }
 
 }  // namespace fathom

@@ -3,6 +3,7 @@
 // thread.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,32 +11,40 @@
 
 namespace fathom {
 
+// The small tables of each source; empty ones for folded stacks.
+using SourceTables = std::vector<std::unique_ptr<Collected>>;
+
 // What to read at all. Samples stay apart where a process id was used twice, so that each finds its
 // process.
 SampleRange sample_range(const Collected& tables, const ProfileFilter& filter);
 
 class SampleFilter {
  public:
-  // kInvalid with a suggestion where the recording has no such event, process or thread.
-  static Result<SampleFilter> make(const ProfileFilter& filter, const Collected& tables,
+  // kInvalid with a suggestion where the sources have no such event, process, thread or rate.
+  static Result<SampleFilter> make(const ProfileFilter& filter, const SourceTables& tables,
                                    const SampleSums& sums);
 
-  bool operator()(const SampleSum& sum) const {
-    return sum.event == event_id_ && threads_[index_of(sum.thread)];
+  // Of any event.
+  [[nodiscard]] bool passes(const SampleSum& sum, size_t source) const {
+    return (rate_hz_ == 0 || sum.rate_hz == rate_hz_) && threads_[source][index_of(sum.thread)];
   }
+  // Of the event.
+  [[nodiscard]] bool is_main(const SampleSum& sum) const { return sum.event == event_id_; }
   [[nodiscard]] const std::string& event() const { return event_; }
   [[nodiscard]] const std::vector<std::string>& other_events() const { return other_events_; }
   [[nodiscard]] Error nothing_passed() const;
 
  private:
   Status choose_event(const std::string& wanted, const SampleSums& sums);
-  Status choose_threads(const ProfileFilter& filter, const Collected& tables,
+  Status choose_rate(const ProfileFilter& filter, const SampleSums& sums);
+  Status choose_threads(const ProfileFilter& filter, const SourceTables& tables,
                         const SampleSums& sums);
 
   StringId event_id_{};
   std::string event_;
   std::vector<std::string> other_events_;
-  std::vector<bool> threads_;
+  uint32_t rate_hz_ = 0;                    // 0: any
+  std::vector<std::vector<bool>> threads_;  // by source
 };
 
 }  // namespace fathom

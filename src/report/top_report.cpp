@@ -50,8 +50,8 @@ std::string row(const Profile& profile, const Function& function, const Widths& 
 
 }  // namespace
 
-Status write_top_report(const Recording& recording, const ReportOptions& options) {
-  TRY_ASSIGN(const Profile profile, load_profile(recording, options.filter));
+Status write_top_report(ProfileSources sources, const ReportOptions& options) {
+  TRY_ASSIGN(const Profile profile, load_profile(sources, options.filter));
   const std::vector<uint32_t> order = functions_by_self(profile);
   const size_t limit = options.limit.value_or(kUsualRows);
   const size_t rows = limit == 0 ? order.size() : std::min(limit, order.size());

@@ -134,8 +134,8 @@ class TreeText {
 
 }  // namespace
 
-Status write_tree_report(const Recording& recording, const ReportOptions& options) {
-  TRY_ASSIGN(const Profile profile, load_profile(recording, options.filter));
+Status write_tree_report(ProfileSources sources, const ReportOptions& options) {
+  TRY_ASSIGN(const Profile profile, load_profile(sources, options.filter));
   std::string text = profile_heading(profile, options) + TreeText(profile, options).write();
   text +=
       styled(Style::kFaint,

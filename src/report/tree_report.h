@@ -7,6 +7,6 @@
 
 namespace fathom {
 
-Status write_tree_report(const Recording& recording, const ReportOptions& options);
+Status write_tree_report(ProfileSources sources, const ReportOptions& options);
 
 }  // namespace fathom

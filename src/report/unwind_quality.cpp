@@ -39,16 +39,18 @@ std::vector<std::pair<std::string, int64_t>> others_by_samples(const UnwindQuali
 
 }  // namespace
 
-QualityCount::QualityCount(const Collected& tables, const SampleSums& sums) : sums_(sums) {
+void QualityCount::begin_source(const Collected& tables) {
+  counts_ = false;
   for (const ProbeStatus& probe : tables.rows.of<ProbeStatus>()) {
     if (tables.text(probe.probe) != kStacksProbe) continue;
-    quality_.emplace();
-    quality_->dropped = probe.dropped;
+    counts_ = true;
+    if (!quality_) quality_.emplace();
+    quality_->dropped += probe.dropped;
   }
 }
 
 void QualityCount::add(const SampleSum& sum) {
-  if (!quality_) return;
+  if (!counts_) return;
   quality_->samples += sum.samples;
   if (sum.unwind == StringId::kNone) {
     quality_->complete += sum.samples;

@@ -25,13 +25,16 @@ struct UnwindQuality {
 // Of the samples that pass; nothing if no stacks probe ran.
 class QualityCount {
  public:
-  QualityCount(const Collected& tables, const SampleSums& sums);
+  explicit QualityCount(const SampleSums& sums) : sums_(sums) {}
+  // Whose the next sums are: their probes.
+  void begin_source(const Collected& tables);
   void add(const SampleSum& sum);
   [[nodiscard]] std::optional<UnwindQuality> result() const;
 
  private:
   const SampleSums& sums_;
   std::optional<UnwindQuality> quality_;
+  bool counts_ = false;  // this source has it
 };
 
 // "99.6 % complete, 0.2 % joined, 0.2 % cut"; the most frequent first.

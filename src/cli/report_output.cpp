@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report_output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/text_style.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/profile_sources.h"
+#include "cli/terminal.h"
+
+namespace fathom {
+namespace {
+
+// Where a picture goes that was asked for on a terminal: beside what it is of, in place of an
+// earlier one but of no other file.
+Result<std::string> picture_path(const std::string& source, const ReportInfo& report) {
+  const std::string path = source_name(source) + report.extension;
+  const auto start = read_start(path, 256);
+  if (start.ok() && start.value().find(report.mark) == std::string::npos) {
+    return Error{Code::kExists, path + " is there and not made by fathom",
+                 "choose another name: fathom report " + shell_quote(source) + " --as " +
+                     report.name + " -o FILE" + report.extension};
+  }
+  return path;
+}
+
+GroupBy group_by_from(std::string_view name) {
+  if (name == "host") return GroupBy::kHost;
+  if (name == "process") return GroupBy::kProcess;
+  if (name == "thread") return GroupBy::kThread;
+  if (name == "rank") return GroupBy::kRank;
+  return name == "config" ? GroupBy::kConfig : GroupBy::kNone;
+}
+
+// Of flags that only some of the commands have.
+bool is_given(const Arguments& arguments, std::string_view flag) {
+  return find_flag(arguments.command(), flag) != nullptr && arguments.has(flag);
+}
+
+Status read_times(const Arguments& arguments, ProfileFilter& filter) {
+  if (arguments.has("from")) {
+    TRY_ASSIGN(filter.from_ns, arguments.duration("from"));
+  }
+  if (arguments.has("to")) {
+    TRY_ASSIGN(filter.to_ns, arguments.duration("to"));
+  }
+  if (filter.from_ns && filter.to_ns && *filter.from_ns >= *filter.to_ns) {
+    return Error{Code::kInvalid,
+                 fmt::format("--from {} is not before --to {}", arguments.text("from"),
+                             arguments.text("to")),
+                 "both are times after the start: --from 1s --to 2500ms"};
+  }
+  return {};
+}
+
+ReportOptions::Width width_from(std::string_view name) {
+  if (name == "before") return ReportOptions::Width::kBefore;
+  return name == "after" ? ReportOptions::Width::kAfter : ReportOptions::Width::kBoth;
+}
+
+}  // namespace
+
+Status read_report_flags(const Arguments& arguments, ReportOptions& options) {
+  options.filter.event = arguments.text("event");
+  options.filter.process = arguments.text("process");
+  options.filter.thread = arguments.text("thread");
+  options.filter.lines = arguments.has("lines");
+  if (is_given(arguments, "table")) options.table = arguments.text("table");
+  if (is_given(arguments, "function")) options.function = arguments.text("function");
+  if (is_given(arguments, "group-by"))
+    options.filter.group_by = group_by_from(arguments.text("group-by"));
+  if (arguments.has("rate")) {
+    TRY_ASSIGN(options.filter.rate_hz, arguments.number("rate"));
+  }
+  TRY(read_times(arguments, options.filter));
+  options.normalised = !arguments.has("amounts");
+  options.width = width_from(arguments.text("width"));
+  if (arguments.has("limit")) {
+    TRY_ASSIGN(const int64_t limit, arguments.number("limit"));
+    if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};
+    options.limit = static_cast<size_t>(limit);
+  }
+  if (!is_given(arguments, "min-share")) return {};
+  TRY_ASSIGN(const double percent, arguments.real("min-share"));
+  if (!(percent >= 0 && percent <= 100))
+    return Error{Code::kInvalid, "--min-share is a percentage from 0 to 100"};
+  options.min_share = percent / 100;
+  return {};
+}
+
+Status write_report(const Arguments& arguments, const ReportInfo& report,
+                    const std::vector<ProfileSource>& sources, ReportOptions options) {
+  std::string aside;
+  options.aside = &aside;
+  options.columns = isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : kAnyWidth;
+  options.colours = colours_wanted(STDOUT_FILENO);
+  std::string output = arguments.text("output");
+  const bool beside = output.empty() && report.extension != nullptr && isatty(STDOUT_FILENO) != 0;
+  if (beside) {
+    TRY_ASSIGN(output, picture_path(sources.front().path, report));
+  }
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
+  if (!output.empty()) {
+    file.reset(std::fopen(output.c_str(), "we"));
+    if (!file) return errno_error("open " + output);
+    options.out = file.get();
+    options.columns = kAnyWidth;
+    options.colours = false;
+  }
+  TRY(report.write_all != nullptr ? report.write_all(sources, options)
+                                  : report.write(*sources.front().recording, options));
+  if (std::fflush(options.out) != 0) return errno_error("write the report");
+  if (!aside.empty()) log_info("{}", aside);
+  if (beside) {
+    TRY(print_out(output + "\n"));
+  }
+  return {};
+}
+
+}  // namespace fathom

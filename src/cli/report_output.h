@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `report` and `diff` have in common: flags that choose samples, and where a report goes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/arguments.h"
+#include "report/report.h"
+
+namespace fathom {
+
+// Flags of the command that say what a report is made of; those it does not declare are left out.
+Status read_report_flags(const Arguments& arguments, ReportOptions& options);
+
+// To --output, else to stdout; a picture on a terminal goes beside what it is of, in place of an
+// earlier one but of no other file.
+Status write_report(const Arguments& arguments, const ReportInfo& report,
+                    const std::vector<ProfileSource>& sources, ReportOptions options);
+
+}  // namespace fathom
