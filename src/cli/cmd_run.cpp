@@ -90,6 +90,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.lines = arguments.has("lines");
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
+  options.settings.io_layers = arguments.text("layers");
   options.settings.counters = join(arguments.texts("counters"), ",");
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
@@ -268,6 +269,10 @@ constexpr Flag kFlags[] = {
          "what the I/O probe keeps: sums per file and second, every call, or sums without times",
      .fallback = "profile",
      .choices = "profile trace count"},
+    {.name = "layers",
+     .value = "LIST",
+     .help = "layers that the I/O probe looks at: c,sys are usual, all is all; doctor lists them",
+     .list = true},
     {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
     {.name = "counters",
      .value = "LIST",
