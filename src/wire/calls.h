@@ -12,7 +12,7 @@ enum {
   kWireFunctions = 1024, /* numbers of functions, system calls included */
   kWireCells = 16,       /* power of two */
   kWireKnownFiles = 8,   /* power of two */
-  kWireDepth = 6,        /* calls within a system call */
+  kWireDepth = 8,        /* calls within a system call; power of two */
   kWireBuckets = 40,     /* of latency: [2^i, 2^(i+1)) ns, the first from 0, the last without end */
   kWireFullCell = 60000, /* buckets have 16 bits */
   kWireCallCpus = 1024,
@@ -22,6 +22,44 @@ enum {
   kWireMostParts = 48,
   kWireNameRingBytes = 1 << 22,
   kWireFileSlots = 1 << 16,
+};
+
+/* What is seen below system calls; numbers of functions. One that lasts is told when it ends. */
+enum WireLayerFunction {
+  kExt4Write = kWireSystemCalls,
+  kExt4Sync,
+  kExt4Truncate,
+  kExt4Unlink,
+  kExt4Allocate,
+  kExt4MapBlocks,
+  kExt4ReadFolio,
+  kExt4WritePages,
+  kJournalHandle,
+  kJournalCommit,
+  kCacheRead,
+  kCacheAdd,
+  kCacheRemove,
+  kCacheFault,
+  kCacheMap,
+  kCacheDirty,
+  kCacheThrottle,
+  kFaultUser,
+  kFaultKernel,
+  kBlockQueue,
+  kBlockRead,
+  kBlockWrite,
+  kBlockFlush,
+  kBlockDiscard,
+  kBlockOther,
+  kBlockMerge,
+  kBlockSequential,
+  kBlockRandom,
+  kVfsRead,
+  kVfsWrite,
+  kVfsFsync,
+  kVfsOpen,
+  kUringFirst = kWireSystemCalls + 128, /* and the number of the operation */
+  kUringLast = kUringFirst + 127,
 };
 
 /* Whose calls: tasks with a mark; processes in a map as well; whoever is in a cgroup; everybody but
@@ -56,13 +94,23 @@ struct WireFrame {
   uint32_t file;
 };
 
+/* Something that begins and ends in different tasks: a request of a block device or of io_uring. */
+struct WireRequest {
+  uint64_t start_ns, issue_ns;
+  uint32_t pid, tid; /* 0: the kernel's own */
+  uint32_t function;
+  uint32_t file;
+  uint32_t bytes;
+  uint32_t reserved;
+};
+
 /* A file as its inode; a path that was given to a call, as its hash. */
 struct WireFileKey {
   uint64_t inode;
   uint32_t device;
   uint32_t generation;
 };
-enum { kWirePathDevice = 0xffffffff };
+enum { kWirePathDevice = 0xffffffff, kWireDiskDevice = 0xfffffffe };
 
 struct WireKnownFile {
   struct WireFileKey key;

@@ -180,6 +180,12 @@ int BPF_PROG(on_end, struct task_struct* task) {
   return 0;
 }
 
+#include "probe/io/calls_layers.bpf.h"
+
+#include "probe/io/calls_requests.bpf.h"
+
+#include "probe/io/calls_vfs.bpf.h"
+
 /* Read by the recorder: sends what idle tasks have. At the end that is all there is. */
 uint32_t send_before_slice = 0;
 

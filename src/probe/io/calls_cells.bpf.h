@@ -32,12 +32,12 @@ static __always_inline void count_dropped(uint64_t calls) {
 }
 
 static __always_inline void fill_head(struct WireCallHead* head, uint16_t kind, uint32_t function,
-                                      uint32_t file, const struct WireTaskCalls* calls) {
+                                      uint32_t file, uint32_t pid, uint32_t tid) {
   head->kind = kind;
   head->function = function;
   head->file = file;
-  head->pid = calls->pid;
-  head->tid = calls->tid;
+  head->pid = pid;
+  head->tid = tid;
 }
 
 __noinline int send_cell(const struct WireTaskCalls* calls, const struct WireCell* cell) {
@@ -49,7 +49,7 @@ __noinline int send_cell(const struct WireTaskCalls* calls, const struct WireCel
     count_dropped(cell->count);
     return 0;
   }
-  fill_head(&record->head, kWireSumOfCalls, cell->function, cell->file, calls);
+  fill_head(&record->head, kWireSumOfCalls, cell->function, cell->file, calls->pid, calls->tid);
   record->slice = cell->slice;
   record->count = cell->count;
   record->errors = cell->errors;
@@ -63,9 +63,9 @@ __noinline int send_cell(const struct WireTaskCalls* calls, const struct WireCel
 }
 
 /* The same of a cell with a single call, which needs no histogram. */
-static __always_inline void send_one(const struct WireTaskCalls* calls, uint32_t function,
-                                     uint32_t file, uint32_t slice, uint32_t failed,
-                                     uint64_t time_ns, uint64_t self_ns, uint64_t bytes) {
+static __always_inline void send_one(uint32_t pid, uint32_t tid, uint32_t function, uint32_t file,
+                                     uint32_t slice, uint32_t failed, uint64_t time_ns,
+                                     uint64_t self_ns, uint64_t bytes) {
   uint32_t cpu;
   void* ring = ring_here(&cpu);
   struct WireOneCall* record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record), 0) : 0;
@@ -73,7 +73,7 @@ static __always_inline void send_one(const struct WireTaskCalls* calls, uint32_t
     count_dropped(1);
     return;
   }
-  fill_head(&record->head, kWireOneCall, function, file, calls);
+  fill_head(&record->head, kWireOneCall, function, file, pid, tid);
   record->slice = slice;
   record->failed = failed;
   record->time_ns = time_ns;
@@ -82,8 +82,7 @@ static __always_inline void send_one(const struct WireTaskCalls* calls, uint32_t
   bpf_ringbuf_submit(record, wake_flags(cpu, sizeof(*record)));
 }
 
-static __always_inline void send_traced(const struct WireTaskCalls* calls,
-                                        const struct Done* done) {
+static __always_inline void send_traced(uint32_t pid, uint32_t tid, const struct Done* done) {
   if (done->duration_ns < least_duration_ns || done->bytes < least_bytes) {
     __sync_fetch_and_add(&counts.below, 1);
     return;
@@ -95,7 +94,7 @@ static __always_inline void send_traced(const struct WireTaskCalls* calls,
     count_dropped(1);
     return;
   }
-  fill_head(&record->head, kWireTracedCall, done->function, done->file, calls);
+  fill_head(&record->head, kWireTracedCall, done->function, done->file, pid, tid);
   record->start_ns = done->start_ns;
   record->duration_ns = done->duration_ns;
   record->result = done->result;
@@ -143,8 +142,8 @@ static __always_inline uint32_t bucket_of(uint64_t ns) {
 __noinline int empty_cell(struct WireTaskCalls* calls, struct WireCell* cell) {
   if (!calls || !cell) return 0;
   if (cell->count == 1) {
-    send_one(calls, cell->function, cell->file, cell->slice, cell->errors, cell->time_ns,
-             cell->self_ns, cell->bytes);
+    send_one(calls->pid, calls->tid, cell->function, cell->file, cell->slice, cell->errors,
+             cell->time_ns, cell->self_ns, cell->bytes);
   } else if (cell->count > 1) {
     send_cell(calls, cell);
   }
@@ -185,11 +184,11 @@ static __always_inline void let_go(struct WireTaskCalls* calls) {
 }
 
 static __always_inline void add_call(struct WireTaskCalls* calls, const struct Done* done) {
-  if (trace) return send_traced(calls, done);
+  if (trace) return send_traced(calls->pid, calls->tid, done);
   const uint32_t slice = slice_of(calls, done->start_ns);
   if (calls->ended || __sync_lock_test_and_set(&calls->busy, 1) != 0)
-    return send_one(calls, done->function, done->file, slice, done->failed, done->duration_ns,
-                    done->self_ns, done->bytes);
+    return send_one(calls->pid, calls->tid, done->function, done->file, slice, done->failed,
+                    done->duration_ns, done->self_ns, done->bytes);
   struct WireCell* cell = find_cell(calls, done, slice);
   cell->count += 1;
   cell->errors += done->failed;
@@ -208,4 +207,15 @@ static __always_inline void send_cells(struct WireTaskCalls* calls, uint32_t bef
     if (cell->count > 0 && cell->slice < before_slice) empty_cell(calls, cell);
   }
   let_go(calls);
+}
+
+/* A call that is no longer its task's, or nobody's. */
+static __always_inline void add_request(const struct WireRequest* request, struct Done* done) {
+  done->self_ns = done->duration_ns;
+  done->file = request->file;
+  done->offset = -1;
+  if (trace) return send_traced(request->pid, request->tid, done);
+  const uint64_t since = done->start_ns > slice_base_ns ? done->start_ns - slice_base_ns : 0;
+  send_one(request->pid, request->tid, done->function, done->file, since / interval_ns,
+           done->failed, done->duration_ns, done->self_ns, done->bytes);
 }

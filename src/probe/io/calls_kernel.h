@@ -79,6 +79,7 @@ struct task_struct {
   int tgid;
   struct files_struct* files;
   struct fs_struct* fs;
+  struct task_struct* group_leader;
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -94,6 +95,34 @@ struct pt_regs {
   __u64 orig_x0;
 };
 #endif
+
+struct address_space {
+  struct inode* host;
+};
+struct folio {
+  struct address_space* mapping;
+};
+
+struct gendisk {
+  char disk_name[32];
+};
+struct request_queue {
+  struct gendisk* disk;
+};
+struct request {
+  struct request_queue* q;
+  unsigned int cmd_flags;
+  unsigned int __data_len;
+  __u64 __sector;
+};
+
+struct io_kiocb {
+  struct file* file;
+  __u8 opcode;
+};
+struct io_uring_cqe {
+  __s32 res;
+};
 
 struct bpf_iter__task {
   struct task_struct* task;

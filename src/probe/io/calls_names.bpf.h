@@ -147,21 +147,38 @@ static __noinline uint32_t kind_of(struct inode* inode) {
   return magic == kAnonymousMagic ? kNameAnonymous : kNamePath;
 }
 
+static __always_inline void key_of_file(struct file* file, struct inode* inode,
+                                        struct WireFileKey* key) {
+  key->inode = BPF_CORE_READ(inode, i_ino);
+  key->device = BPF_CORE_READ(inode, i_sb, s_dev);
+  key->generation = BPF_CORE_READ(inode, i_generation);
+  /* All of them share an inode: what they can do tells them apart. */
+  if (key->device == anonymous_device) key->generation = (uint64_t)BPF_CORE_READ(file, f_op) >> 3;
+}
+
+static __always_inline void describe(struct file* file, struct inode* inode, struct Named* named) {
+  named->kind = kind_of(inode);
+  named->dentry = BPF_CORE_READ(file, f_path.dentry);
+  named->mnt = BPF_CORE_READ(file, f_path.mnt);
+}
+
 static __always_inline uint32_t number_of_file(struct WireTaskCalls* calls, struct file* file) {
   struct Named named = {};
   struct inode* inode = BPF_CORE_READ(file, f_inode);
-  named.key.inode = BPF_CORE_READ(inode, i_ino);
-  named.key.device = BPF_CORE_READ(inode, i_sb, s_dev);
-  named.key.generation = BPF_CORE_READ(inode, i_generation);
-  /* All of them share an inode: what they can do tells them apart. */
-  if (named.key.device == anonymous_device)
-    named.key.generation = (uint64_t)BPF_CORE_READ(file, f_op) >> 3;
+  key_of_file(file, inode, &named.key);
   struct WireKnownFile* place = place_of(calls, &named.key);
   if (is_key(place, &named.key)) return place->file;
-  named.kind = kind_of(inode);
-  named.dentry = BPF_CORE_READ(file, f_path.dentry);
-  named.mnt = BPF_CORE_READ(file, f_path.mnt);
+  describe(file, inode, &named);
   return remember(place, &named);
+}
+
+/* The same for a task that keeps none. */
+static __always_inline uint32_t number_of_any_file(struct file* file) {
+  struct Named named = {};
+  struct inode* inode = BPF_CORE_READ(file, f_inode);
+  key_of_file(file, inode, &named.key);
+  describe(file, inode, &named);
+  return number_of(&named);
 }
 
 /* Of a path that was given to a call: the hash of its text. */
@@ -207,5 +224,20 @@ __noinline uint32_t number_of_path(struct WireTaskCalls* calls, uint64_t path, i
   if (folder) named.key.generation = BPF_CORE_READ(folder, d_inode, i_ino);
   struct WireKnownFile* place = place_of(calls, &named.key);
   if (is_key(place, &named.key)) return place->file;
+  return remember(place, &named);
+}
+
+/* By inode alone: where nobody opened it by name, its name is that within its file system. */
+static __always_inline uint32_t number_of_inode(struct WireTaskCalls* calls, struct inode* inode) {
+  if (!with_files || !inode) return 0;
+  struct Named named = {};
+  named.key.inode = BPF_CORE_READ(inode, i_ino);
+  named.key.device = BPF_CORE_READ(inode, i_sb, s_dev);
+  named.key.generation = BPF_CORE_READ(inode, i_generation);
+  struct WireKnownFile* place = place_of(calls, &named.key);
+  if (is_key(place, &named.key)) return place->file;
+  struct hlist_node* alias = BPF_CORE_READ(inode, i_dentry.first);
+  if (!alias) return 0;
+  named.dentry = (void*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
   return remember(place, &named);
 }

@@ -56,6 +56,22 @@ struct {
   __type(value, struct WireNameScratch);
 } name_scratch SEC(".maps");
 
+/* By the address of what is under way; pushed out: never heard of again. */
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, 1 << 14);
+  __type(key, uint64_t);
+  __type(value, struct WireRequest);
+} requests SEC(".maps");
+
+/* Where the last request of a disk ended. */
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, 256);
+  __type(key, uint64_t);
+  __type(value, uint64_t);
+} disk_ends SEC(".maps");
+
 struct WireCallCounts counts;
 /* Bytes written to each ring since its reader was last woken. */
 uint64_t unread[kWireCallCpus];

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "base/bpf.h"
 #include "base/clock.h"
 #include "base/install.h"
 #include "base/text.h"
 #include "probe/io/coverage.h"
 #include "probe/io/kernel_calls.h"
+#include "probe/io/kernel_layers.h"
 #include "probe/io/preload.h"
 #include "spool/spool_folder.h"
 #include "spool/spool_records.h"
@@ -177,10 +179,40 @@ ProbeReport IoProbe::report() const {
   return report;
 }
 
+// What of the layers below system calls this kernel has.
+Rung layers_rung() {
+  std::string names;
+  size_t missing = 0, all = 0;
+  std::string why;
+  for (const IoLayer& layer : io_layers()) {
+    if (layer.name == "c" || layer.name == "sys") continue;
+    names += (names.empty() ? "" : ",") + std::string(layer.name);
+  }
+  for (const KernelProgram& program : kernel_programs()) {
+    const HookState state = try_hook(program);
+    ++all;
+    if (state.can) continue;
+    ++missing;
+    why = std::string(program.hook) + ": " + state.why;
+  }
+  Rung rung{"BPF tracepoints and functions: layers " + names, Rung::State::kWorks, {}, {}};
+  if (missing == 0) return rung;
+  rung.state = Rung::State::kDegraded;
+  rung.why = fmt::format("{} of {} places are not to be had, such as {}", missing, all, why);
+  rung.unlock = "fathom run --plan --layers all";
+  return rung;
+}
+
 }  // namespace
 
 std::unique_ptr<Probe> make_io_probe(const ProbeSettings& settings) {
   return std::make_unique<IoProbe>(settings);
+}
+
+Result<std::string> io_plan(std::string_view layers) {
+  TRY_ASSIGN(const LayerChoice choice, layers_from(layers));
+  TRY(check_bpf());
+  return kernel_plan(choice);
 }
 
 std::vector<Rung> examine_io() {
@@ -201,8 +233,9 @@ std::vector<Rung> examine_io() {
     kernel.state = Rung::State::kCannot;
     kernel.why = loaded.error().message;
     kernel.unlock = loaded.error().hint;
+    return {kernel, rung};
   }
-  return {kernel, rung};
+  return {kernel, layers_rung(), rung};
 }
 
 }  // namespace fathom

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <set>
 
 #include "base/bpf.h"
@@ -22,6 +23,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "probe/io/calls_skeleton.h"
+#include "probe/io/kernel_layers.h"
 #include "probe/io/system_calls.h"
 
 namespace fathom {
@@ -64,11 +66,12 @@ class BpfCalls final : public KernelCalls {
   void finish(KernelRecords& records) override;
   [[nodiscard]] int64_t dropped() const override;
   [[nodiscard]] int64_t buffer_bytes() const override;
-  [[nodiscard]] std::string rung() const override { return "BPF tracepoints (sys)"; }
+  [[nodiscard]] std::string rung() const override;
   [[nodiscard]] std::string missing() const override;
 
  private:
   void set_rules();
+  void choose_programs();
   Status add_rings();
   Status mark(int64_t pid);
   void drain(KernelRecords& records, bool last);
@@ -85,6 +88,8 @@ class BpfCalls final : public KernelCalls {
   std::unique_ptr<BpfRing> names_;
   std::vector<std::vector<std::byte>> waiting_;  // records whose file has no name yet
   std::set<int64_t> adopted_;
+  std::vector<std::string> seen_layers_;
+  std::string not_here_;  // hooks that this kernel does not have
   int64_t misses_ = 0;
   uint32_t gathered_ = 0;
 };
@@ -101,6 +106,7 @@ void BpfCalls::set_rules() {
     functions_[number] = {"sys", std::string(call.name), (rule.flags & kRuleBytes) != 0,
                           (rule.flags & kRuleAtEntry) == 0};
   }
+  name_layer_functions(functions_);
 }
 
 Status BpfCalls::load(const KernelCallSettings& settings, WireCallsOf whom) {
@@ -123,9 +129,33 @@ Status BpfCalls::load(const KernelCallSettings& settings, WireCallsOf whom) {
   constants.least_duration_ns = static_cast<uint64_t>(settings.least_duration_ns);
   constants.least_bytes = static_cast<uint64_t>(settings.least_bytes);
   set_rules();
+  choose_programs();
   if (const int failed = load_calls(skeleton_); failed != 0)
     return bpf_error("load the BPF programs for calls", failed);
   return add_rings();
+}
+
+// Those of the layers asked for, and of them those that this kernel takes.
+void BpfCalls::choose_programs() {
+  std::map<std::string, std::set<std::string>> missing;  // hooks by reason
+  for (const KernelProgram& program : kernel_programs()) {
+    bpf_program* loaded = bpf_object__find_program_by_name(skeleton_->obj, program.program);
+    if (loaded == nullptr) continue;
+    bool wanted = *program.layer == 0 || settings_.layers.has(program.layer);
+    if (wanted) {
+      const HookState state = try_hook(program);
+      if (!state.can) missing[state.why].insert(program.hook);
+      wanted = state.can;
+    }
+    bpf_program__set_autoload(loaded, wanted);
+    if (wanted && *program.layer != 0 &&
+        std::find(seen_layers_.begin(), seen_layers_.end(), program.layer) == seen_layers_.end())
+      seen_layers_.emplace_back(program.layer);
+  }
+  for (const auto& [why, hooks] : missing) {
+    const std::vector<std::string> names(hooks.begin(), hooks.end());
+    not_here_ += fmt::format("{}{} ({})", not_here_.empty() ? "" : ", ", join(names, ", "), why);
+  }
 }
 
 Status BpfCalls::add_rings() {
@@ -251,6 +281,10 @@ int64_t BpfCalls::buffer_bytes() const {
          static_cast<int64_t>(rings_.size() * sizeof(WireNameScratch));
 }
 
+std::string BpfCalls::rung() const {
+  return fmt::format("BPF tracepoints ({})", join(seen_layers_, ", "));
+}
+
 std::string BpfCalls::missing() const {
   const auto& counts = skeleton_->bss->counts;
   std::string text;
@@ -265,6 +299,7 @@ std::string BpfCalls::missing() const {
   add(counts.dropped_names, "files have no name: too many were new at once");
   add(counts.foreign, "system calls of 32-bit programs were not told apart");
   add(counts.too_deep, "calls were nested too deep");
+  if (!not_here_.empty()) text += (text.empty() ? "" : "; ") + ("not seen: " + not_here_);
   return text;
 }
 
@@ -294,6 +329,7 @@ Status try_kernel_calls() {
   BpfCalls calls;
   KernelCallSettings settings;
   settings.interval_ns = 1'000'000'000;
+  settings.layers.names = {"sys"};
   TRY(calls.load(settings, kCallsOfMarked));
   return calls.attach();
 }

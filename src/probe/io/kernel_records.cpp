@@ -94,7 +94,7 @@ Counter KernelRecords::counter_of(const WireCallHead& head, uint32_t slice) {
   Counter counter;
   counter.slice_ns = settings_.slice_base_ns + int64_t{slice} * settings_.interval_ns;
   counter.slice_length_ns = settings_.interval_ns;
-  if (functions_[head.function].is_of_task) counter.thread = thread_of(head);
+  if (head.pid != 0) counter.thread = thread_of(head);
   counter.layer = ids.layer;
   counter.name = ids.name;
   if (head.file != 0) counter.file = name_of(head.file).id;

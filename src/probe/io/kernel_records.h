@@ -20,8 +20,7 @@ namespace fathom {
 struct KernelFunction {
   std::string layer, name;
   bool has_bytes = false;
-  bool has_time = true;    // false: a moment, not a call
-  bool is_of_task = true;  // false: done for nobody in particular, by the kernel itself
+  bool has_time = true;  // false: a moment, not a call
 };
 
 struct KernelRecordSettings {

@@ -11,6 +11,13 @@ namespace {
 constexpr std::array kLayers = {
     IoLayer{"c", "calls of the C library, by a library in the target", true},
     IoLayer{"sys", "system calls", true},
+    IoLayer{"io_uring", "requests of io_uring, from submission to completion", true},
+    IoLayer{"vfs", "the virtual file system, where the kernel takes fentry programs", false},
+    IoLayer{"ext4", "the file system ext4, within system calls", false},
+    IoLayer{"jbd2", "the journal of ext4", false},
+    IoLayer{"os_cache", "the page cache: what is read, missed, dirtied and mapped", false},
+    IoLayer{"faults", "page faults", false},
+    IoLayer{"block", "requests of block devices: queue and device time, merges, order", true},
 };
 
 }  // namespace
