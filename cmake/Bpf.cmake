@@ -45,7 +45,7 @@ function(fathom_add_bpf target source)
   endif()
   add_custom_command(
     OUTPUT ${compiled}
-    COMMAND ${BPF_CLANG} -target bpf -ffreestanding -O2 -g -D__TARGET_ARCH_${bpf_arch} -Wall
+    COMMAND ${BPF_CLANG} -target bpf -mcpu=v3 -ffreestanding -O2 -g -D__TARGET_ARCH_${bpf_arch} -Wall
             -I${CMAKE_SOURCE_DIR}/src -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
             -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=
             -MD -MF ${compiled}.d -MT ${compiled} -c ${source} -o ${compiled}

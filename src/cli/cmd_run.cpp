@@ -14,6 +14,7 @@
 #include "cli/run_hub.h"
 #include "cli/run_target.h"
 #include "cli/terminal.h"
+#include "probe/io/io_probe.h"
 #include "probe/probe.h"
 #include "record/recording.h"
 #include "report/report.h"
@@ -81,6 +82,23 @@ Status check_wait_all(const std::vector<const ProbeInfo*>& probes) {
   return Error{Code::kInvalid, "--wait-all needs the probe resources", "--probe resources"};
 }
 
+// Which calls of the kernel are worth tracing.
+Status read_trace_filters(const Arguments& arguments, ProbeSettings& settings) {
+  for (const char* flag : {"min-duration", "min-bytes", "path"}) {
+    if (arguments.has(flag) && settings.io != IoMode::kTrace)
+      return Error{Code::kInvalid, std::string("--") + flag + " chooses among traced calls",
+                   std::string("add --io trace, or leave out --") + flag};
+  }
+  settings.path_prefix = arguments.text("path");
+  if (arguments.has("min-duration")) {
+    TRY_ASSIGN(settings.least_duration_ns, arguments.duration("min-duration"));
+  }
+  if (!arguments.has("min-bytes")) return {};
+  TRY_ASSIGN(settings.least_bytes, arguments.number("min-bytes"));
+  if (settings.least_bytes >= 0) return {};
+  return Error{Code::kInvalid, "--min-bytes is not a number of bytes", "--min-bytes 4096"};
+}
+
 Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target) {
   SessionOptions options;
   options.launcher = target.launcher;
@@ -100,6 +118,8 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.lines = arguments.has("lines");
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
+  options.settings.io_layers = join(arguments.texts("layers"), ",");
+  TRY(read_trace_filters(arguments, options.settings));
   options.settings.counters = join(arguments.texts("counters"), ",");
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
@@ -211,6 +231,11 @@ Result<std::unique_ptr<MetricsServer>> serve_metrics(const Arguments& arguments,
 }
 
 Result<int> run_run(const Arguments& arguments) {
+  if (arguments.has("plan")) {
+    TRY_ASSIGN(const std::string plan, io_plan(join(arguments.texts("layers"), ",")));
+    TRY(print_out(plan));
+    return 0;
+  }
   TRY_ASSIGN(RunTarget target, run_target_from(arguments));
   const std::string name = target.name;
   TRY_ASSIGN(SessionOptions options, options_from(arguments, std::move(target)));
@@ -284,6 +309,23 @@ constexpr Flag kFlags[] = {
          "what the I/O probe keeps: sums per file and second, every call, or sums without times",
      .fallback = "profile",
      .choices = "profile trace count"},
+    {.name = "layers",
+     .value = "LIST",
+     .help = "layers that the I/O probe looks at: c,sys are usual, all is all; doctor lists them",
+     .list = true},
+    {.name = "plan",
+     .help =
+         "only say what the I/O probe would attach where in the kernel, and about at what cost"},
+    {.name = "min-duration",
+     .value = "TIME",
+     .help = "with --io trace: only calls in the kernel that took at least so long, such as 1ms"},
+    {.name = "min-bytes",
+     .value = "BYTES",
+     .help = "with --io trace: only calls in the kernel that moved at least so many"},
+    {.name = "path",
+     .value = "PREFIX",
+     .help = "with --io trace: only calls in the kernel on files whose name begins so",
+     .completes = "file"},
     {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
     {.name = "counters",
      .value = "LIST",

@@ -33,7 +33,11 @@ struct ProbeSettings {
   std::string event = "cpu-clock";  // that samples are taken by
   bool lines = false;               // source lines and inlined functions in stacks
   IoMode io = IoMode::kProfile;
-  bool memory_calls = false;  // the malloc family, with I/O
+  bool memory_calls = false;                       // the malloc family, with I/O
+  std::string io_layers = {};                      // as --layers has them; empty: the usual ones
+  bool io_files = true;                            // which file a call in the kernel is about
+  int64_t least_duration_ns = 0, least_bytes = 0;  // of traced calls in the kernel
+  std::string path_prefix = {};                    // of their files
   std::string counters = {};  // events to count, as --counters has them; empty: the usual ones
   bool per_thread = false;    // counts for each thread, too
   std::vector<std::string> programs = {};  // shell commands whose lines are figures

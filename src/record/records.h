@@ -110,6 +110,7 @@ struct Span {
   StackId stack{};
   Maybe correlation;
   DetailId detail{};
+  Maybe offset_bytes;
 };
 
 struct Gauge {

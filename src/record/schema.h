@@ -216,6 +216,7 @@ template <> struct TableOf<Span> {
       Field{"stack", &Span::stack, "", "stack; see stacks"},
       Field{"correlation", &Span::correlation, "", "joins a host call and its device work"},
       Field{"detail", &Span::detail, "", "more, as JSON"},
+      Field{"offset_bytes", &Span::offset_bytes, "bytes", "where in the file it began"},
   };
 };
 

@@ -8,7 +8,7 @@ import io_calls
 
 
 def check_trace(run):
-    rows = io_calls.query(run, "select tid, start_ns, duration_ns from spans order by start_ns, duration_ns desc")
+    rows = io_calls.query(run, "select tid, start_ns, duration_ns from spans where layer = 'c' order by start_ns, duration_ns desc")
     spans = [(int(row["start_ns"]), int(row["duration_ns"])) for row in rows]
     within, stack, deepest = [0] * len(spans), [], 0
     for i, (start, duration) in enumerate(spans):
@@ -26,7 +26,7 @@ def check_trace(run):
 def check_profile(run):
     """The latency of the first call is known within a factor of two. What all took by themselves is less."""
     rows = io_calls.query(run, "select sum(self_time_ns) as self, max(len(latency)) filter (name = 'nftw') as buckets, "
-                               "bool_and(self_time_ns <= time_ns) as less from counters")[0]
+                               "bool_and(self_time_ns <= time_ns) as less from counters where layer = 'c'")[0]
     assert rows["less"] == "true" and 0 < int(rows["self"]) < 2 ** int(rows["buckets"]), rows
 
 

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ * Where calls that ended go: into a cell of their task, or straight into the CPU's ring. */
+#pragma once
+
+/* A call that ended. */
+struct Done {
+  uint32_t function;
+  uint32_t file;
+  uint64_t start_ns, duration_ns, self_ns;
+  int64_t result;
+  uint64_t bytes;
+  int64_t offset;
+  uint32_t failed;
+};
+
+static __always_inline void* ring_here(uint32_t* cpu) {
+  *cpu = bpf_get_smp_processor_id();
+  return bpf_map_lookup_elem(&rings, cpu);
+}
+
+/* A wake-up costs as much as a hundred calls: one for many. */
+static __always_inline uint64_t wake_flags(uint32_t cpu, uint32_t bytes) {
+  uint64_t* waiting = &unread[cpu % kWireCallCpus];
+  *waiting += bytes;
+  if (*waiting < wake_bytes) return BPF_RB_NO_WAKEUP;
+  *waiting = 0;
+  return BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline void count_dropped(uint64_t calls) {
+  __sync_fetch_and_add(&counts.dropped, calls);
+}
+
+static __always_inline void fill_head(struct WireCallHead* head, uint16_t kind, uint32_t function,
+                                      uint32_t file, uint32_t pid, uint32_t tid) {
+  head->kind = kind;
+  head->function = function;
+  head->file = file;
+  head->pid = pid;
+  head->tid = tid;
+}
+
+__noinline int send_cell(const struct WireTaskCalls* calls, const struct WireCell* cell) {
+  if (!calls || !cell) return 0;
+  uint32_t cpu;
+  void* ring = ring_here(&cpu);
+  struct WireSumOfCalls* record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record), 0) : 0;
+  if (!record) {
+    count_dropped(cell->count);
+    return 0;
+  }
+  fill_head(&record->head, kWireSumOfCalls, cell->function, cell->file, calls->pid, calls->tid);
+  record->slice = cell->slice;
+  record->count = cell->count;
+  record->errors = cell->errors;
+  record->reserved = 0;
+  record->time_ns = cell->time_ns;
+  record->self_ns = cell->self_ns;
+  record->bytes = cell->bytes;
+  __builtin_memcpy(record->latency, cell->latency, sizeof(record->latency));
+  bpf_ringbuf_submit(record, wake_flags(cpu, sizeof(*record)));
+  return 0;
+}
+
+/* The same of a cell with a single call, which needs no histogram. */
+static __always_inline void send_one(uint32_t pid, uint32_t tid, uint32_t function, uint32_t file,
+                                     uint32_t slice, uint32_t failed, uint64_t time_ns,
+                                     uint64_t self_ns, uint64_t bytes) {
+  uint32_t cpu;
+  void* ring = ring_here(&cpu);
+  struct WireOneCall* record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record), 0) : 0;
+  if (!record) {
+    count_dropped(1);
+    return;
+  }
+  fill_head(&record->head, kWireOneCall, function, file, pid, tid);
+  record->slice = slice;
+  record->failed = failed;
+  record->time_ns = time_ns;
+  record->self_ns = self_ns;
+  record->bytes = bytes;
+  bpf_ringbuf_submit(record, wake_flags(cpu, sizeof(*record)));
+}
+
+static __always_inline void send_traced(uint32_t pid, uint32_t tid, const struct Done* done) {
+  if (done->duration_ns < least_duration_ns || done->bytes < least_bytes) {
+    __sync_fetch_and_add(&counts.below, 1);
+    return;
+  }
+  uint32_t cpu;
+  void* ring = ring_here(&cpu);
+  struct WireTracedCall* record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record), 0) : 0;
+  if (!record) {
+    count_dropped(1);
+    return;
+  }
+  fill_head(&record->head, kWireTracedCall, done->function, done->file, pid, tid);
+  record->start_ns = done->start_ns;
+  record->duration_ns = done->duration_ns;
+  record->result = done->result;
+  record->offset = done->offset;
+  bpf_ringbuf_submit(record, wake_flags(cpu, sizeof(*record)));
+}
+
+static __always_inline uint32_t slice_of(struct WireTaskCalls* calls, uint64_t start_ns) {
+  if (start_ns < calls->slice_end_ns && start_ns >= calls->slice_start_ns) return calls->slice;
+  const uint64_t since = start_ns > slice_base_ns ? start_ns - slice_base_ns : 0;
+  const uint32_t slice = since / interval_ns;
+  calls->slice = slice;
+  calls->slice_start_ns = slice_base_ns + slice * interval_ns;
+  calls->slice_end_ns = calls->slice_start_ns + interval_ns;
+  return slice;
+}
+
+static __always_inline uint32_t bucket_of(uint64_t ns) {
+  uint32_t bucket = 0;
+  if (ns >> 32) {
+    bucket = 32;
+    ns >>= 32;
+  }
+  if (ns >> 16) {
+    bucket += 16;
+    ns >>= 16;
+  }
+  if (ns >> 8) {
+    bucket += 8;
+    ns >>= 8;
+  }
+  if (ns >> 4) {
+    bucket += 4;
+    ns >>= 4;
+  }
+  if (ns >> 2) {
+    bucket += 2;
+    ns >>= 2;
+  }
+  if (ns >> 1) bucket += 1;
+  return bucket < kWireBuckets ? bucket : kWireBuckets - 1;
+}
+
+/* Makes a cell free again. */
+__noinline int empty_cell(struct WireTaskCalls* calls, struct WireCell* cell) {
+  if (!calls || !cell) return 0;
+  if (cell->count == 1) {
+    send_one(calls->pid, calls->tid, cell->function, cell->file, cell->slice, cell->errors,
+             cell->time_ns, cell->self_ns, cell->bytes);
+  } else if (cell->count > 1) {
+    send_cell(calls, cell);
+  }
+  __builtin_memset(cell, 0, sizeof(*cell));
+  return 0;
+}
+
+static __always_inline int is_cell_of(const struct WireCell* cell, const struct Done* done,
+                                      uint32_t slice) {
+  return cell->function == done->function && cell->file == done->file && cell->slice == slice &&
+         cell->count < kWireFullCell;
+}
+
+static __always_inline struct WireCell* find_cell(struct WireTaskCalls* calls,
+                                                  const struct Done* done, uint32_t slice) {
+  const uint32_t place = (done->function * 7 + done->file * 13) & (kWireCells - 1);
+  struct WireCell* cell = &calls->cells[place];
+  if (is_cell_of(cell, done, slice)) return cell;
+  struct WireCell* other = &calls->cells[place ^ 1];
+  if (is_cell_of(other, done, slice)) return other;
+  if (cell->count > 0 && cell->slice == slice &&
+      (other->slice != slice || other->count < cell->count))
+    cell = other;
+  empty_cell(calls, cell);
+  cell->function = done->function;
+  cell->file = done->file;
+  cell->slice = slice;
+  return cell;
+}
+
+static __always_inline void let_go(struct WireTaskCalls* calls) {
+#if defined(__TARGET_ARCH_x86)
+  __asm__ volatile("" ::: "memory");
+  *(volatile uint32_t*)&calls->busy = 0;
+#else
+  __sync_lock_test_and_set(&calls->busy, 0);
+#endif
+}
+
+static __always_inline void add_call(struct WireTaskCalls* calls, const struct Done* done) {
+  if (trace) return send_traced(calls->pid, calls->tid, done);
+  const uint32_t slice = slice_of(calls, done->start_ns);
+  if (calls->ended || __sync_lock_test_and_set(&calls->busy, 1) != 0)
+    return send_one(calls->pid, calls->tid, done->function, done->file, slice, done->failed,
+                    done->duration_ns, done->self_ns, done->bytes);
+  struct WireCell* cell = find_cell(calls, done, slice);
+  cell->count += 1;
+  cell->errors += done->failed;
+  cell->time_ns += done->duration_ns;
+  cell->self_ns += done->self_ns;
+  cell->bytes += done->bytes;
+  cell->latency[bucket_of(done->duration_ns)] += 1;
+  let_go(calls);
+}
+
+/* All cells, or those of slices before `slice`. */
+static __always_inline void send_cells(struct WireTaskCalls* calls, uint32_t before_slice) {
+  if (__sync_lock_test_and_set(&calls->busy, 1) != 0) return;
+  for (uint32_t i = 0; i < kWireCells; ++i) {
+    struct WireCell* cell = &calls->cells[i];
+    if (cell->count > 0 && cell->slice < before_slice) empty_cell(calls, cell);
+  }
+  let_go(calls);
+}
+
+/* A call that is no longer its task's, or nobody's. */
+static __always_inline void add_request(const struct WireRequest* request, struct Done* done) {
+  done->self_ns = done->duration_ns;
+  done->file = request->file;
+  done->offset = -1;
+  if (trace) return send_traced(request->pid, request->tid, done);
+  const uint64_t since = done->start_ns > slice_base_ns ? done->start_ns - slice_base_ns : 0;
+  send_one(request->pid, request->tid, done->function, done->file, since / interval_ns,
+           done->failed, done->duration_ns, done->self_ns, done->bytes);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
+ * What begins in one task and ends in another, or in an interrupt: requests of block devices and of
+ * io_uring, and the journal's commits. Each goes straight into the ring. */
+#pragma once
+
+enum {
+  kRequestOperation = 0xff,
+  kOperationRead = 0,
+  kOperationWrite = 1,
+  kOperationFlush = 2,
+  kOperationDiscard = 3,
+  kSectorShift = 9,
+};
+
+/* Whose request it is: 0, it is not of the target. */
+static __always_inline int whose(struct WireRequest* request) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct WireTaskCalls* calls = bpf_task_storage_get(&followed, task, 0, 0);
+  if (calls) {
+    request->pid = calls->pid;
+    request->tid = calls->tid;
+    return !calls->waiting;
+  }
+  return whom == kCallsOfEverybody;
+}
+
+/* The disk, under its name. */
+static __always_inline uint32_t number_of_disk(struct gendisk* disk) {
+  struct Named named = {};
+  named.key.inode = (uint64_t)disk;
+  named.key.device = kWireDiskDevice;
+  uint32_t* known = bpf_map_lookup_elem(&known_files, &named.key);
+  if (known) return *known;
+  struct WireNameScratch* scratch = scratch_here();
+  if (!scratch) return 0;
+  __builtin_memcpy(scratch->path, "/dev/", 5);
+  const long bytes = bpf_probe_read_kernel_str(scratch->path + 5, 32, disk->disk_name);
+  if (bytes <= 1 || bytes > 32) return 0;
+  named.tail_bytes = bytes + 4;
+  return number_of(&named);
+}
+
+/* A request gets what it is to do; in the context of whoever asked for it. */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(block_io_start, struct request* rq) {
+  struct WireRequest request = {};
+  if (!whose(&request)) return 0;
+  request.start_ns = bpf_ktime_get_ns();
+  request.file = number_of_disk(BPF_CORE_READ(rq, q, disk));
+  const uint64_t key = (uint64_t)rq;
+  bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
+  return 0;
+}
+
+static __always_inline uint32_t function_of(uint32_t operation) {
+  if (operation == kOperationRead) return kBlockRead;
+  if (operation == kOperationWrite) return kBlockWrite;
+  if (operation == kOperationFlush) return kBlockFlush;
+  return operation == kOperationDiscard ? kBlockDiscard : kBlockOther;
+}
+
+static __always_inline void tell_order(struct request* rq, const struct WireRequest* request) {
+  if (request->function != kBlockRead && request->function != kBlockWrite) return;
+  const uint64_t disk = (uint64_t)BPF_CORE_READ(rq, q, disk);
+  const uint64_t from = BPF_CORE_READ(rq, __sector);
+  const uint64_t to = from + (request->bytes >> kSectorShift);
+  const uint64_t* end = bpf_map_lookup_elem(&disk_ends, &disk);
+  struct Done done = {.start_ns = request->issue_ns, .bytes = request->bytes};
+  done.function = end && *end == from ? kBlockSequential : kBlockRandom;
+  done.result = done.bytes;
+  bpf_map_update_elem(&disk_ends, &disk, &to, BPF_ANY);
+  add_request(request, &done);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(block_rq_issue, struct request* rq) {
+  const uint64_t key = (uint64_t)rq;
+  struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
+  if (!request || request->issue_ns != 0) return 0;
+  request->issue_ns = bpf_ktime_get_ns();
+  request->bytes = BPF_CORE_READ(rq, __data_len);
+  request->function = function_of(BPF_CORE_READ(rq, cmd_flags) & kRequestOperation);
+  struct Done done = {.function = kBlockQueue, .start_ns = request->start_ns};
+  done.duration_ns = request->issue_ns - request->start_ns;
+  done.bytes = request->bytes;
+  done.result = done.bytes;
+  add_request(request, &done);
+  tell_order(rq, request);
+  return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(block_rq_complete, struct request* rq, uint8_t status) {
+  const uint64_t key = (uint64_t)rq;
+  struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
+  if (!request) return 0;
+  if (request->issue_ns != 0) {
+    struct Done done = {.function = request->function, .start_ns = request->issue_ns};
+    done.duration_ns = bpf_ktime_get_ns() - request->issue_ns;
+    done.failed = status != 0;
+    done.bytes = done.failed ? 0 : request->bytes;
+    done.result = done.failed ? -5 : (int64_t)done.bytes;
+    add_request(request, &done);
+  }
+  bpf_map_delete_elem(&requests, &key);
+  return 0;
+}
+
+static __always_inline int merged(void) {
+  struct WireRequest request = {};
+  if (!whose(&request)) return 0;
+  struct Done done = {.function = kBlockMerge, .start_ns = bpf_ktime_get_ns()};
+  add_request(&request, &done);
+  return 0;
+}
+SEC("tp_btf/block_bio_backmerge")
+int BPF_PROG(block_bio_backmerge) { return merged(); }
+SEC("tp_btf/block_bio_frontmerge")
+int BPF_PROG(block_bio_frontmerge) { return merged(); }
+
+/* The journal is everybody's. */
+SEC("tp_btf/jbd2_start_commit")
+int BPF_PROG(jbd2_start_commit, void* journal) {
+  const uint64_t key = (uint64_t)journal;
+  struct WireRequest request = {.start_ns = bpf_ktime_get_ns()};
+  bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
+  return 0;
+}
+SEC("tp_btf/jbd2_end_commit")
+int BPF_PROG(jbd2_end_commit, void* journal) {
+  const uint64_t key = (uint64_t)journal;
+  struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
+  if (!request) return 0;
+  struct Done done = {.function = kJournalCommit, .start_ns = request->start_ns};
+  done.duration_ns = bpf_ktime_get_ns() - request->start_ns;
+  add_request(request, &done);
+  bpf_map_delete_elem(&requests, &key);
+  return 0;
+}
+
+/* Submitted by a task, or for it by a thread of the kernel that shares its process. */
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(io_uring_submit_req, struct io_kiocb* asked) {
+  struct WireRequest request = {};
+  if (!whose(&request)) return 0;
+  request.function = kUringFirst + (BPF_CORE_READ(asked, opcode) & 127);
+  request.start_ns = bpf_ktime_get_ns();
+  const uint64_t key = (uint64_t)asked;
+  bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
+  return 0;
+}
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(io_uring_complete, void* ring, struct io_kiocb* asked, struct io_uring_cqe* answer) {
+  const uint64_t key = (uint64_t)asked;
+  struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
+  if (!request) return 0;
+  /* It was not known yet when it was submitted. */
+  struct file* file = BPF_CORE_READ(asked, file);
+  if (file && with_files) request->file = number_of_any_file(file);
+  struct Done done = {.function = request->function, .start_ns = request->start_ns};
+  done.duration_ns = bpf_ktime_get_ns() - request->start_ns;
+  done.result = BPF_CORE_READ(answer, res);
+  done.failed = done.result < 0;
+  done.bytes = done.failed ? 0 : done.result;
+  add_request(request, &done);
+  bpf_map_delete_elem(&requests, &key);
+  return 0;
+}

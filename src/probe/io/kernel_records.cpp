@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/io/kernel_records.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "base/saturate.h"
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+template <class Record>
+bool read_whole(std::span<const std::byte> from, Record& to) {
+  if (from.size() != sizeof to) return false;
+  std::memcpy(&to, from.data(), sizeof to);
+  return true;
+}
+
+// The histogram of a single call.
+std::span<const int64_t> one_in(std::array<int64_t, kWireBuckets>& buckets, uint64_t time_ns) {
+  const size_t bucket =
+      std::min<size_t>(time_ns < 2 ? 0 : std::bit_width(time_ns) - 1, kWireBuckets - 1);
+  buckets[bucket] = 1;
+  return std::span<const int64_t>(buckets).first(bucket + 1);
+}
+
+}  // namespace
+
+KernelRecords::KernelRecords(RecordStream& out, std::vector<KernelFunction> functions,
+                             KernelRecordSettings settings)
+    : out_(out), functions_(std::move(functions)), settings_(std::move(settings)) {
+  function_ids_.resize(functions_.size());
+  out_.keep_ids([this](const Dictionary& /*from*/, Interner& /*to*/) {
+    function_ids_.assign(functions_.size(), {});
+    file_ids_.clear();
+    last_pid_ = last_tid_ = 0;
+  });
+}
+
+KernelRecords::KnownName& KernelRecords::name_of(uint32_t file) {
+  const auto [place, added] = file_ids_.try_emplace(file);
+  if (!added) return place->second;
+  const std::string* name = files_.find(file);
+  if (name == nullptr) return place->second;
+  place->second.id = out_.string(printable(*name));
+  place->second.wanted = name->starts_with(settings_.path_prefix);
+  return place->second;
+}
+
+ThreadId KernelRecords::thread_of(const WireCallHead& head) {
+  if (head.tid != last_tid_ || head.pid != last_pid_) {
+    last_pid_ = head.pid;
+    last_tid_ = head.tid;
+    last_thread_ = out_.names().thread(head.pid, head.tid);
+  }
+  return last_thread_;
+}
+
+bool KernelRecords::take(std::span<const std::byte> record, bool last) {
+  WireCallHead head;
+  if (record.size() < sizeof head) {
+    ++damaged_;
+    return true;
+  }
+  std::memcpy(&head, record.data(), sizeof head);
+  if (head.function >= functions_.size()) {
+    ++damaged_;
+    return true;
+  }
+  if (head.file != 0 && !last && files_.find(head.file) == nullptr) return false;
+  WireOneCall one;
+  WireSumOfCalls sum;
+  WireTracedCall traced;
+  if (head.kind == kWireTracedCall && read_whole(record, traced)) {
+    take_traced(traced);
+  } else if (head.kind == kWireOneCall && read_whole(record, one)) {
+    take_one(one);
+  } else if (head.kind == kWireSumOfCalls && read_whole(record, sum)) {
+    take_sum(sum);
+  } else {
+    ++damaged_;
+  }
+  return true;
+}
+
+Counter KernelRecords::counter_of(const WireCallHead& head, uint32_t slice) {
+  FunctionIds& ids = function_ids_[head.function];
+  if (ids.name == StringId::kNone) {
+    ids.layer = out_.string(functions_[head.function].layer);
+    ids.name = out_.string(functions_[head.function].name);
+  }
+  Counter counter;
+  counter.slice_ns = settings_.slice_base_ns + int64_t{slice} * settings_.interval_ns;
+  counter.slice_length_ns = settings_.interval_ns;
+  if (head.pid != 0) counter.thread = thread_of(head);
+  counter.layer = ids.layer;
+  counter.name = ids.name;
+  if (head.file != 0) counter.file = name_of(head.file).id;
+  return counter;
+}
+
+void KernelRecords::add(Counter& counter, const KernelFunction& function, uint64_t time_ns,
+                        uint64_t self_ns, uint64_t bytes, std::span<const int64_t> latency) {
+  if (function.has_bytes) counter.bytes = count_or_none(bytes);
+  if (function.has_time && settings_.times) {
+    counter.time_ns = count_or_none(time_ns);
+    counter.self_time_ns = count_or_none(self_ns);
+    counter.latency = out_.histogram(latency);
+  }
+  calls_ += counter.count;
+  out_.add(counter);
+}
+
+void KernelRecords::take_one(const WireOneCall& call) {
+  Counter counter = counter_of(call.head, call.slice);
+  counter.count = 1;
+  counter.errors = call.failed != 0 ? 1 : 0;
+  std::array<int64_t, kWireBuckets> buckets{};
+  add(counter, functions_[call.head.function], call.time_ns, call.self_ns, call.bytes,
+      one_in(buckets, call.time_ns));
+}
+
+void KernelRecords::take_sum(const WireSumOfCalls& sum) {
+  Counter counter = counter_of(sum.head, sum.slice);
+  counter.count = sum.count;
+  counter.errors = sum.errors;
+  std::array<int64_t, kWireBuckets> buckets{};
+  size_t used = 0;
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    buckets[i] = sum.latency[i];
+    if (buckets[i] != 0) used = i + 1;
+  }
+  add(counter, functions_[sum.head.function], sum.time_ns, sum.self_ns, sum.bytes,
+      std::span<const int64_t>(buckets).first(used));
+}
+
+void KernelRecords::take_traced(const WireTracedCall& call) {
+  const KernelFunction& function = functions_[call.head.function];
+  const Counter from = counter_of(call.head, 0);
+  if (!settings_.path_prefix.empty() && (call.head.file == 0 || !name_of(call.head.file).wanted)) {
+    ++left_out_;
+    return;
+  }
+  Span span;
+  span.start_ns = count_or_none(call.start_ns);
+  span.duration_ns = count_or_none(call.duration_ns);
+  span.thread = from.thread;
+  span.layer = from.layer;
+  span.name = from.name;
+  span.file = from.file;
+  if (function.has_bytes) span.bytes = std::max<int64_t>(call.result, 0);
+  span.result = call.result;
+  if (call.offset >= 0) span.offset_bytes = call.offset;
+  ++calls_;
+  out_.add(span);
+}
+
+}  // namespace fathom

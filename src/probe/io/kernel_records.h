@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes counters and spans of what the kernel half sends. Belongs to the recorder's thread, with
+// the stream it writes to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "probe/io/file_names.h"
+#include "sink/record_stream.h"
+#include "wire/calls.h"
+
+namespace fathom {
+
+// What a number of the kernel half stands for.
+struct KernelFunction {
+  std::string layer, name;
+  bool has_bytes = false;
+  bool has_time = true;  // false: a moment, not a call
+};
+
+struct KernelRecordSettings {
+  int64_t slice_base_ns = 0, interval_ns = 0;
+  bool times = true;
+  std::string path_prefix;  // traced calls of other files are left out; empty: none is
+};
+
+class KernelRecords {
+ public:
+  KernelRecords(RecordStream& out, std::vector<KernelFunction> functions,
+                KernelRecordSettings settings);
+
+  FileNames& files() { return files_; }
+  // One record of a ring. False: its file has no name yet, and it should come again later;
+  // `last`: it will not.
+  bool take(std::span<const std::byte> record, bool last);
+
+  [[nodiscard]] int64_t calls() const { return calls_; }
+  [[nodiscard]] int64_t damaged() const { return damaged_; }
+  [[nodiscard]] int64_t left_out() const { return left_out_; }
+
+ private:
+  struct KnownName {
+    StringId id{};
+    bool wanted = true;
+  };
+  struct FunctionIds {
+    StringId layer{}, name{};
+  };
+  void take_one(const WireOneCall& call);
+  void take_sum(const WireSumOfCalls& sum);
+  void take_traced(const WireTracedCall& call);
+  KnownName& name_of(uint32_t file);
+  ThreadId thread_of(const WireCallHead& head);
+  Counter counter_of(const WireCallHead& head, uint32_t slice);
+  void add(Counter& counter, const KernelFunction& function, uint64_t time_ns, uint64_t self_ns,
+           uint64_t bytes, std::span<const int64_t> latency);
+
+  RecordStream& out_;
+  std::vector<KernelFunction> functions_;
+  KernelRecordSettings settings_;
+  FileNames files_;
+  // Ids of the stream's names, until it renews them.
+  std::vector<FunctionIds> function_ids_;
+  std::unordered_map<uint32_t, KnownName> file_ids_;
+  uint32_t last_pid_ = 0, last_tid_ = 0;
+  ThreadId last_thread_{};
+  int64_t calls_ = 0, damaged_ = 0, left_out_ = 0;
+};
+
+}  // namespace fathom
