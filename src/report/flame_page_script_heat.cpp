@@ -126,6 +126,8 @@ if (innerWidth < 800) byId('beside').click();
 refresh(false);
 draw();
 document.body.classList.add('ready');
+// When it can be seen: after the frame that shows it.
+requestAnimationFrame(() => setTimeout(() => performance.mark('drawn')));
 )js";
 
 }  // namespace fathom
