@@ -24,7 +24,7 @@ function drawHeat() {
   perColumn = heatRows;
   while (Math.ceil(D.cells / perColumn) * 3 > room) perColumn += heatRows;
   const many = Math.ceil(D.cells / perColumn), step = perColumn / heatRows;
-  cellWidth = Math.max(3, Math.min(D.mode === 'heat' ? 16 : 12, Math.floor(room / many)));
+  cellWidth = Math.max(3, Math.min(D.mode === 'heat' ? 40 : 12, Math.floor(room / many)));
   heat.width = many * cellWidth * ratio;
   heat.height = (heatRows * CELL_HEIGHT + AXIS) * ratio;
   heat.style.width = many * cellWidth + 'px';
