@@ -112,8 +112,8 @@ constexpr std::array kReports = {
                                   FATHOM_STACK_FLAGS " limit lines"),
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
-    ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",
-               write_stat_report},
+    of_run("stat", "counted events with rates and ratios, as perf stat has them",
+           write_stat_report),
 };
 
 }  // namespace

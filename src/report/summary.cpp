@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/event_cut.h"
 #include "report/profile.h"
 
 namespace fathom {
@@ -149,6 +150,7 @@ Result<Summary> summarize(const Recording& recording) {
                  recording.path() + " does not say which run it is: its first frame is lost",
                  "what is left can be read with: fathom query " + recording.path() + " --list"};
   }
+  TRY(cut_event_counts(recording, *summary.tables));
   GaugeRanges ranges(summary.gauges);
   TRY(recording.read(tables_of<Gauge>(), [&](const Batch& batch) -> Status {
     ranges.add(batch);

@@ -55,17 +55,17 @@ TEST(TimeCut, SumsOfALongerLifeAreNotOfThePart) {
 
 TEST(TimeCut, TheRunIsAsLongAsThePart) {
   Rows rows;
-  Run run;
+  fathom::Run run;
   run.start_ns = 50;
   run.end_ns = 500;
   run.user_ns = 7;
-  rows.of<Run>() = {run};
+  rows.of<fathom::Run>() = {run};
   cut_rows(rows, {100, 200});
-  EXPECT_EQ(rows.of<Run>()[0].start_ns, 100);
-  EXPECT_EQ(rows.of<Run>()[0].end_ns, 200);
-  EXPECT_FALSE(rows.of<Run>()[0].user_ns);
+  EXPECT_EQ(rows.of<fathom::Run>()[0].start_ns, 100);
+  EXPECT_EQ(rows.of<fathom::Run>()[0].end_ns, 200);
+  EXPECT_FALSE(rows.of<fathom::Run>()[0].user_ns);
   cut_rows(rows, {300, 400});
-  EXPECT_EQ(rows.of<Run>()[0].end_ns, 300) << "nothing is left of it";
+  EXPECT_EQ(rows.of<fathom::Run>()[0].end_ns, 300) << "nothing is left of it";
 }
 
 }  // namespace
