@@ -28,6 +28,12 @@ class FlatIndex {
     ++used_;
     return {fresh, true};
   }
+  // Room for so many keys more.
+  void reserve(size_t more) {
+    while (2 * (used_ + more) >= slots_.size()) grow();
+  }
+  // Says that a key will be asked for soon.
+  void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[home(key)]); }
   // nullptr: no such key.
   [[nodiscard]] const uint32_t* find(uint64_t key) const {
     const Slot& slot = const_cast<FlatIndex*>(this)->place(key);
@@ -40,10 +46,14 @@ class FlatIndex {
     uint32_t number = 0;
   };
 
-  Slot& place(uint64_t key) {
+  [[nodiscard]] size_t home(uint64_t key) const {
     uint64_t hash = (key ^ (key >> 32)) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 29;
-    size_t at = hash & (slots_.size() - 1);
+    return hash & (slots_.size() - 1);
+  }
+
+  Slot& place(uint64_t key) {
+    size_t at = home(key);
     while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
     return slots_[at];
   }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -21,6 +24,7 @@
 #include "session/folder.h"
 #include "session/metrics_server.h"
 #include "session/session.h"
+#include "wire/stacks.h"
 
 namespace fathom {
 namespace {
@@ -60,11 +64,21 @@ Result<int64_t> limit_from(const Arguments& arguments, const char* flag) {
                std::string("--") + flag + " 10s"};
 }
 
-Result<int64_t> rate_from(const Arguments& arguments) {
-  const auto rate_hz = parse_number(arguments.text("freq"));
-  if (rate_hz.ok() && rate_hz.value() > 0) return rate_hz.value();
-  return Error{Code::kInvalid, "--freq " + arguments.text("freq") + " is not a rate",
-               "--freq 99: samples a second of CPU time"};
+Result<std::vector<int64_t>> rates_from(const Arguments& arguments) {
+  std::vector<int64_t> rates_hz;
+  for (const std::string& text : arguments.list("freq")) {
+    const auto rate_hz = parse_number(text);
+    if (!rate_hz.ok() || rate_hz.value() <= 0) {
+      return Error{Code::kInvalid, "--freq " + text + " is not a rate",
+                   "--freq 99: samples a second of CPU time; --freq 99,444,999: several at once"};
+    }
+    if (std::find(rates_hz.begin(), rates_hz.end(), rate_hz.value()) == rates_hz.end())
+      rates_hz.push_back(rate_hz.value());
+  }
+  if (!rates_hz.empty() && rates_hz.size() <= kWireMostRates) return rates_hz;
+  return Error{Code::kInvalid,
+               fmt::format("--freq takes 1 to {} rates", static_cast<int>(kWireMostRates)),
+               "--freq 99,444,999"};
 }
 
 IoMode io_mode_from(const Arguments& arguments) {
@@ -113,7 +127,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
     return Error{Code::kInvalid, "--interval " + arguments.text("interval") + " is too short",
                  "1ms is the shortest"};
   }
-  TRY_ASSIGN(options.settings.rate_hz, rate_from(arguments));
+  TRY_ASSIGN(options.settings.rates_hz, rates_from(arguments));
   options.settings.event = arguments.text("event");
   options.settings.lines = arguments.has("lines");
   options.settings.io = io_mode_from(arguments);
@@ -296,8 +310,10 @@ constexpr Flag kFlags[] = {
     {.name = "freq",
      .letter = 'F',
      .value = "HZ",
-     .help = "take stack samples: so many a second of CPU time",
-     .fallback = "99"},
+     .help =
+         "take stack samples: so many a second of CPU time; several rates at once as 99,444,999",
+     .fallback = "99",
+     .list = true},
     {.name = "event",
      .value = "NAME",
      .help = "what stack samples are taken by, such as cpu-clock, cycles or page-faults",

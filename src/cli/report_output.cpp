@@ -95,6 +95,21 @@ Status read_report_flags(const Arguments& arguments, ReportOptions& options) {
   return {};
 }
 
+namespace {
+
+Status write_sources(const ReportInfo& report, const std::vector<ProfileSource>& sources,
+                     const ReportOptions& options) {
+  if (report.write_all != nullptr) return report.write_all(sources, options);
+  const Recording& recording = *sources.front().recording;
+  const ProfileFilter& filter = options.filter;
+  if (!report.of_part || (!filter.from_ns && !filter.to_ns))
+    return report.write(recording, options);
+  TRY_ASSIGN(const Recording part, recording.between(filter.from_ns, filter.to_ns));
+  return report.write(part, options);
+}
+
+}  // namespace
+
 Status write_report(const Arguments& arguments, const ReportInfo& report,
                     const std::vector<ProfileSource>& sources, ReportOptions options) {
   std::string aside;
@@ -114,8 +129,7 @@ Status write_report(const Arguments& arguments, const ReportInfo& report,
     options.columns = kAnyWidth;
     options.colours = false;
   }
-  TRY(report.write_all != nullptr ? report.write_all(sources, options)
-                                  : report.write(*sources.front().recording, options));
+  TRY(write_sources(report, sources, options));
   if (std::fflush(options.out) != 0) return errno_error("write the report");
   if (!aside.empty()) log_info("{}", aside);
   if (beside) {

@@ -28,10 +28,10 @@ enum class IoMode {
 };
 
 struct ProbeSettings {
-  int64_t interval_ns = 0;          // between two looks
-  int64_t rate_hz = 99;             // of samples
-  std::string event = "cpu-clock";  // that samples are taken by
-  bool lines = false;               // source lines and inlined functions in stacks
+  int64_t interval_ns = 0;               // between two looks
+  std::vector<int64_t> rates_hz = {99};  // of samples, at once
+  std::string event = "cpu-clock";       // that samples are taken by
+  bool lines = false;                    // source lines and inlined functions in stacks
   IoMode io = IoMode::kProfile;
   bool memory_calls = false;                       // the malloc family, with I/O
   std::string io_layers = {};                      // as --layers has them; empty: the usual ones

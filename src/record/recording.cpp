@@ -114,13 +114,34 @@ std::string Recording::journal_damage() const {
 }
 
 Status Recording::read(TableSet tables, const Visit& visit) const {
-  if (!journal_) return read_tables(*this, tables, visit);
+  if (!journal_ && !cut_) return read_tables(*this, tables, visit);
+  if (!journal_) {
+    return read_tables(*this, tables, [&](const Batch& batch) {
+      Batch part;
+      part.dictionary = batch.dictionary;
+      part.rows = batch.rows;
+      cut_rows(part.rows, *cut_);
+      return visit(part);
+    });
+  }
   for (const JournalReader::Entry& entry : journal_->entries()) {
     if ((entry.header.tables & tables) == 0) continue;
-    TRY_ASSIGN(const Batch batch, journal_->read(entry, tables));
+    TRY_ASSIGN(Batch batch, journal_->read(entry, tables));
+    if (cut_) cut_rows(batch.rows, *cut_);
     TRY(visit(batch));
   }
   return {};
+}
+
+Result<Recording> Recording::between(Maybe from_ns, Maybe to_ns) const {
+  TRY_ASSIGN(const auto tables, collect_as_written(*this, tables_of<Run>()));
+  const std::vector<Run>& runs = tables->rows.of<Run>();
+  const int64_t start_ns = runs.empty() ? 0 : runs.front().start_ns;
+  Recording part = *this;
+  part.cut_.emplace();
+  if (from_ns) part.cut_->from_ns = start_ns + *from_ns;
+  if (to_ns) part.cut_->to_ns = start_ns + *to_ns;
+  return part;
 }
 
 Result<std::unique_ptr<Collected>> collect_as_written(const Recording& recording, TableSet tables) {

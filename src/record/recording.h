@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "record/batch.h"
 #include "record/journal.h"
+#include "record/time_cut.h"
 
 namespace fathom {
 
@@ -46,6 +48,10 @@ class Recording {
   // One sentence on what is missing, empty for a complete recording. Reading may find more of it.
   [[nodiscard]] std::string damage() const;
 
+  // The same recording, of which only this part of its time is read: so long after its start.
+  [[nodiscard]] Result<Recording> between(Maybe from_ns, Maybe to_ns) const;
+  [[nodiscard]] const std::optional<TimeCut>& cut() const { return cut_; }
+
   // Gives every record of `tables`, batch by batch. A keyed record may come more than once: the
   // last counts.
   using Visit = std::function<Status(const Batch&)>;
@@ -56,6 +62,7 @@ class Recording {
 
   std::string path_, journal_path_;
   JournalUse use_ = JournalUse::kFree;  // when it was opened
+  std::optional<TimeCut> cut_;
   std::shared_ptr<JournalReader> journal_;
 
   struct Found {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/sample_sums.h"
 
+#include <algorithm>
+
 #include "record/batch_names.h"
 
 namespace fathom {
@@ -26,11 +28,7 @@ class BatchSums {
       }
       frames.push_back(sums.frame(kept));
     }
-    stacks_.resize(from_.stacks.size());
-    for (size_t i = 1; i < stacks_.size(); ++i) {
-      const StackNode& node = from_.stacks[i];
-      stacks_[i] = sums.stack(stacks_[index_of(node.parent)], frames[index_of(node.frame)]);
-    }
+    stacks_ = sums.stacks(from_, frames);
   }
 
   void add(const Sample& sample, const SampleRange& range) {
@@ -67,12 +65,45 @@ class BatchSums {
   std::vector<uint32_t> stacks_;
 };
 
+// Never 0. Two stacks of one hash would be one: as unlikely as for their ids in tables.
+uint64_t hash_of(uint64_t parent, FrameId frame) {
+  uint64_t hash = (parent ^ (static_cast<uint64_t>(frame) + 1)) * 0x9e3779b97f4a7c15ULL;
+  hash = (hash ^ (hash >> 32)) * 0xd6e8feb86659fd93ULL;
+  hash ^= hash >> 32;
+  return hash != 0 ? hash : 1;
+}
+
 }  // namespace
 
-uint32_t SampleSums::stack(uint32_t parent, FrameId frame) {
-  const auto [number, added] = stack_index_.number(parent, static_cast<uint32_t>(frame) + 1);
-  if (added) stacks_.push_back({parent, frame});
+uint32_t SampleSums::stack_of(uint64_t hash, uint32_t parent, FrameId frame) {
+  const auto [number, added] = stack_index_.insert(hash, static_cast<uint32_t>(stacks_.size()));
+  if (added) {
+    stacks_.push_back({parent, frame});
+    stack_hashes_.push_back(hash);
+  }
   return number;
+}
+
+uint32_t SampleSums::stack(uint32_t parent, FrameId frame) {
+  return stack_of(hash_of(stack_hashes_[parent], frame), parent, frame);
+}
+
+std::vector<uint32_t> SampleSums::stacks(const Dictionary& from, std::span<const FrameId> frames) {
+  constexpr size_t kAhead = 16;
+  const size_t count = from.stacks.size();
+  std::vector<uint64_t> hashes(count);
+  for (size_t i = 1; i < count; ++i) {
+    const StackNode& node = from.stacks[i];
+    hashes[i] = hash_of(hashes[index_of(node.parent)], frames[index_of(node.frame)]);
+  }
+  stack_index_.reserve(count);
+  std::vector<uint32_t> numbers(count);
+  for (size_t i = 1; i < count; ++i) {
+    if (i + kAhead < count) stack_index_.prefetch(hashes[i + kAhead]);
+    const StackNode& node = from.stacks[i];
+    numbers[i] = stack_of(hashes[i], numbers[index_of(node.parent)], frames[index_of(node.frame)]);
+  }
+  return numbers;
 }
 
 void SampleSums::add_sum(const SampleSum& sum, bool each_time) {
@@ -105,7 +136,12 @@ std::span<const SampleSum> SampleSums::sums_of(size_t source) const {
   return std::span(sums_).subspan(starts_[source], end - starts_[source]);
 }
 
-Status SampleSums::add(const Recording& recording, const SampleRange& range) {
+Status SampleSums::add(const Recording& recording, const SampleRange& asked) {
+  SampleRange range = asked;
+  if (recording.cut()) {
+    range.from_ns = std::max(range.from_ns, recording.cut()->from_ns);
+    range.to_ns = std::min(range.to_ns, recording.cut()->to_ns);
+  }
   if (recording.form() == Recording::Form::kTables)
     return add_sample_tables(recording, range, *this);
   return recording.read(tables_of<Sample>(), [&](const Batch& batch) -> Status {

@@ -15,6 +15,7 @@
 #include "report/json_report.h"
 #include "report/markdown_report.h"
 #include "report/openmetrics_report.h"
+#include "report/rates_report.h"
 #include "report/report.h"
 #include "report/stat_report.h"
 #include "report/summary_report.h"
@@ -44,20 +45,27 @@ struct FileInfo {
 template <WriteStacks Write>
 constexpr ReportInfo of_stacks(const char* name, const char* summary, const char* flags,
                                FileInfo file = {}) {
-  return {name, summary, write_one<Write>, flags, file.extension, file.mark, Write, file.page};
+  return {name,  summary, write_one<Write>, flags, file.extension, file.mark,
+          Write, false,   file.page};
+}
+
+// Reports about everything take a recording that is cut to the time asked for.
+constexpr ReportInfo of_run(const char* name, const char* summary,
+                            Status (*write)(const Recording&, const ReportOptions&),
+                            const char* flags = "from to", FileInfo file = {}) {
+  return {name, summary, write, flags, file.extension, file.mark, nullptr, true};
 }
 
 constexpr std::array kReports = {
-    ReportInfo{"summary", "one screen for a terminal", write_summary_report},
-    ReportInfo{"html", "a page on its own: curves, processes and tables, for any browser",
-               write_html_report, "", ".html", kHtmlMark},
-    ReportInfo{"markdown", "the same figures as tables, for a pull request", write_markdown_report},
-    ReportInfo{"json", "run, probes, processes and summary as one JSON document",
-               write_json_report},
-    ReportInfo{"csv", "one table as comma-separated values (see --table)", write_csv_report,
-               "table"},
-    ReportInfo{"openmetrics", "the last value of every figure, for Prometheus and its like",
-               write_openmetrics_report},
+    of_run("summary", "one screen for a terminal", write_summary_report),
+    of_run("html", "a page on its own: curves, processes and tables, for any browser",
+           write_html_report, "from to", {".html", kHtmlMark}),
+    of_run("markdown", "the same figures as tables, for a pull request", write_markdown_report),
+    of_run("json", "run, probes, processes and summary as one JSON document", write_json_report),
+    of_run("csv", "one table as comma-separated values (see --table)", write_csv_report,
+           "table from to"),
+    of_run("openmetrics", "the last value of every figure, for Prometheus and its like",
+           write_openmetrics_report),
     of_stacks<write_flamegraph_report>(
         "flamegraph", "an SVG picture of the stacks, with zoom and search",
         FATHOM_STACK_FLAGS " lines", {".svg", kFlamegraphMark, "flamegraph-html"}),
@@ -99,10 +107,13 @@ constexpr std::array kReports = {
     of_stacks<write_contribution_report>("contribution",
                                          "how many of all distinct stacks each configuration has",
                                          "event process thread rate from to"),
+    of_stacks<write_rates_report>("rates",
+                                  "functions by share at each sampling rate, where several were",
+                                  FATHOM_STACK_FLAGS " limit lines"),
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
-    ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",
-               write_stat_report},
+    of_run("stat", "counted events with rates and ratios, as perf stat has them",
+           write_stat_report),
 };
 
 }  // namespace

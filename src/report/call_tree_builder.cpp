@@ -9,12 +9,15 @@
 namespace fathom {
 namespace {
 
+constexpr size_t kMostDirectRoots = 16;  // four bytes a stack each
+
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
 CallTreeBuilder::CallTreeBuilder(const SampleSums& sums, GroupBy group_by, Profile& profile)
     : sums_(sums), group_by_(group_by), profile_(profile) {
+  profile.tree.nodes.reserve(sums.stacks().size() + 1);
   for (const Frame& frame : sums.names().frames) {
     Function function{
         .name = sums.text(frame.symbol), .module = sums.text(frame.module), .kind = frame.kind};
@@ -94,6 +97,25 @@ uint32_t CallTreeBuilder::root_of(const SampleSum& sum) {
   return root;
 }
 
+// Adds what of the stack has no node yet, from the innermost caller that has one.
+template <class Find, class Insert>
+uint32_t CallTreeBuilder::add_chain(uint32_t root, uint32_t stack, Find find, Insert insert) {
+  uint32_t node = root;
+  chain_.clear();
+  for (; stack != 0; stack = sums_.stacks()[stack].parent) {
+    if (const uint32_t place = find(stack); place != 0) {
+      node = place;
+      break;
+    }
+    chain_.push_back(stack);
+  }
+  for (auto next = chain_.rbegin(); next != chain_.rend(); ++next) {
+    node = add_node(node, static_cast<uint32_t>(sums_.stacks()[*next].frame));
+    insert(*next, node);
+  }
+  return node;
+}
+
 uint32_t CallTreeBuilder::place_of(uint32_t root, uint32_t stack) {
   if (stack == 0) {
     if (no_stack_ == 0) no_stack_ = made_function("[no stack]", false);
@@ -102,20 +124,22 @@ uint32_t CallTreeBuilder::place_of(uint32_t root, uint32_t stack) {
                                               static_cast<uint32_t>(profile_.tree.nodes.size()));
     return added ? add_node(root, no_stack_) : node;
   }
-  std::vector<uint32_t> chain;
-  uint32_t node = root;
-  for (; stack != 0; stack = sums_.stacks()[stack].parent) {
-    if (const uint32_t* place = places_.find(uint64_t{root} << 32 | stack)) {
-      node = *place;
-      break;
-    }
-    chain.push_back(stack);
+  const auto known = nodes_of_root_.find(root);
+  if (known == nodes_of_root_.end() && nodes_of_root_.size() >= kMostDirectRoots) {
+    return add_chain(
+        root, stack,
+        [&](uint32_t at) {
+          const uint32_t* place = places_.find(uint64_t{root} << 32 | at);
+          return place == nullptr ? 0 : *place;
+        },
+        [&](uint32_t at, uint32_t node) { places_.insert(uint64_t{root} << 32 | at, node); });
   }
-  for (auto next = chain.rbegin(); next != chain.rend(); ++next) {
-    node = add_node(node, static_cast<uint32_t>(sums_.stacks()[*next].frame));
-    places_.insert(uint64_t{root} << 32 | *next, node);
-  }
-  return node;
+  std::vector<uint32_t>& nodes =
+      known != nodes_of_root_.end() ? known->second : nodes_of_root_[root];
+  nodes.resize(sums_.stacks().size());
+  return add_chain(
+      root, stack, [&](uint32_t at) { return nodes[at]; },
+      [&](uint32_t at, uint32_t node) { nodes[at] = node; });
 }
 
 uint32_t CallTreeBuilder::node_of(const SampleSum& sum) {

@@ -30,6 +30,8 @@ class CallTreeBuilder {
   std::string group_of(const SampleSum& sum);
   uint32_t named_child(uint32_t parent, const std::string& name);
   uint32_t place_of(uint32_t root, uint32_t stack);
+  template <class Find, class Insert>
+  uint32_t add_chain(uint32_t root, uint32_t stack, Find find, Insert insert);
   uint32_t add_node(uint32_t parent, uint32_t function);
   uint32_t made_function(std::string name, bool is_process);
   void order_children();
@@ -42,7 +44,9 @@ class CallTreeBuilder {
   std::map<std::string, uint32_t, std::less<>> made_;           // functions by name
   std::map<std::pair<uint32_t, std::string>, uint32_t> roots_;  // nodes by parent and name
   std::vector<uint32_t> thread_roots_;  // by ThreadId, of this source; 0: not known yet
-  FlatIndex places_;                    // (root, stack) to node
+  std::map<uint32_t, std::vector<uint32_t>> nodes_of_root_;  // by stack, for the first few; 0: none
+  FlatIndex places_;                                         // (root, stack) to node, for others
+  std::vector<uint32_t> chain_;                              // only to keep its room
   uint32_t no_stack_ = 0;
 };
 

@@ -92,7 +92,7 @@ const state = {icicle: D.mode === 'icicle', reversed: false, event: D.event, pro
 let tree = callers;
 let totals = [0, 0], counts = [0, 0];  // of each set: weight and samples
 
-const threadKey = (group) => group.thread && group.thread + ' · ' + group.tid;
+const threadKey = (group) => group.thread && (DIFF ? group.thread : group.thread + ' · ' + group.tid);
 function passing() {
   return D.groups.map((group) => group.event === state.event && (!state.process || group.process === state.process) &&
       (!state.thread || threadKey(group) === state.thread) && (!state.rate || String(group.rate) === state.rate) &&

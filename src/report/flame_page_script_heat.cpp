@@ -24,7 +24,7 @@ function drawHeat() {
   perColumn = heatRows;
   while (Math.ceil(D.cells / perColumn) * 3 > room) perColumn += heatRows;
   const many = Math.ceil(D.cells / perColumn), step = perColumn / heatRows;
-  cellWidth = Math.max(3, Math.min(D.mode === 'heat' ? 16 : 12, Math.floor(room / many)));
+  cellWidth = Math.max(3, Math.min(D.mode === 'heat' ? 40 : 12, Math.floor(room / many)));
   heat.width = many * cellWidth * ratio;
   heat.height = (heatRows * CELL_HEIGHT + AXIS) * ratio;
   heat.style.width = many * cellWidth + 'px';
@@ -126,6 +126,8 @@ if (innerWidth < 800) byId('beside').click();
 refresh(false);
 draw();
 document.body.classList.add('ready');
+// When it can be seen: after the frame that shows it.
+requestAnimationFrame(() => setTimeout(() => performance.mark('drawn')));
 )js";
 
 }  // namespace fathom

@@ -130,6 +130,13 @@ function tableRow(fn, sums) {
 
 // ---- Choices ----
 
+// Of a diff the heading says it, unless a part is chosen.
+let allCounts = '';
+function sayCounts() {
+  const words = D.sets.map((name, s) => (DIFF ? name + ': ' : '') + grouped(counts[s]) + ' samples').join(' · ');
+  allCounts ||= words;
+  byId('sum').textContent = DIFF && words === allCounts ? '' : words;
+}
 function refresh(keepZoom) {
   const zoomed = keepZoom && tree === callers && !state.reversed ? state.zoom : 0;
   addUp();
@@ -139,7 +146,7 @@ function refresh(keepZoom) {
   if (matches) search();
   fillTable();
   byId('reset').hidden = !zoomed;
-  byId('sum').textContent = D.sets.map((name, s) => (DIFF ? name + ': ' : '') + grouped(counts[s]) + ' samples').join(' · ');
+  sayCounts();
   drawHeat();
   resize();
   if (!zoomed) toRoot();

@@ -9,6 +9,7 @@
 #include "import/folded_reader.h"
 #include "report/call_tree_builder.h"
 #include "report/profile.h"
+#include "report/rate_steps.h"
 #include "report/sample_filter.h"
 
 namespace fathom {
@@ -146,8 +147,21 @@ class ProfileLoader {
     return all / static_cast<double>(*filter_.rate_hz);
   }
 
+  // Of one run: runs differ for other reasons, too.
+  bool has_several_rates(const SampleFilter& passes) {
+    if (sources_.size() != 1 || filter_.rate_hz) return false;
+    uint32_t first = 0;
+    for (const SampleSum& sum : sums().sums()) {
+      if (!passes.is_main(sum) || sum.rate_hz == 0) continue;
+      if (first != 0 && sum.rate_hz != first) return true;
+      first = sum.rate_hz;
+    }
+    return false;
+  }
+
   // The sums that pass become the tree.
   Status add_samples(const SampleFilter& passes) {
+    compare_rates_ = has_several_rates(passes);
     QualityCount quality(sums());
     CallTreeBuilder builder(sums(), filter_.group_by, profile_);
     std::vector<std::unique_ptr<SampleOwners>> owners;
@@ -167,6 +181,8 @@ class ProfileLoader {
     if (profile_.total.samples == 0) return passes.nothing_passed();
     builder.finish();
     profile_.quality = quality.result();
+    if (compare_rates_) profile_.in_step = in_step_text(profile_);
+    if (!filter_.keep_parts) profile_.parts = {};
     return {};
   }
 
@@ -185,7 +201,7 @@ class ProfileLoader {
       profile_.total += weight;
       profile_.tree.nodes[node].self += weight;
     }
-    if (!filter_.keep_parts) return;
+    if (!filter_.keep_parts && !compare_rates_) return;
     profile_.parts.push_back({node, group_of(sum), sum.time_ns - start_ns_, weight});
   }
 
@@ -223,6 +239,7 @@ class ProfileLoader {
   const ProfileFilter& filter_;
   SourceTables tables_;
   Profile profile_;
+  bool compare_rates_ = false;
   // Of the source that is being added.
   size_t source_ = 0, first_group_ = 0;
   int64_t start_ns_ = 0;

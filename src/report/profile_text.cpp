@@ -61,6 +61,8 @@ std::vector<std::string> profile_notes(const Profile& profile) {
       list += (list.empty() ? "" : ", ") + printable(event);
     notes.push_back("Also recorded: " + list + " (choose with --event)");
   }
+  if (!profile.in_step.empty())
+    notes.push_back("In step with a sampling rate, shares mislead: " + profile.in_step);
   if (profile.lacks_lines) notes.emplace_back("No source lines: record them with --lines");
   if (!profile.damage.empty()) notes.push_back("Missing: " + profile.damage);
   return notes;

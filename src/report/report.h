@@ -51,6 +51,7 @@ struct ReportInfo {
   const char* mark = nullptr;       // what stands near the beginning of such a file
   // For reports about stacks: the same of any number of recordings and folded files together.
   Status (*write_all)(ProfileSources sources, const ReportOptions& options) = nullptr;
+  bool of_part = false;        // --from and --to cut the recording that it is given
   const char* page = nullptr;  // the report that shows the same as a page, for -o NAME.html
 };
 

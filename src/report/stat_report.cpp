@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/event_cut.h"
 #include "report/event_ratios.h"
 #include "report/label_lines.h"
 #include "report/node_lines.h"
@@ -134,6 +135,7 @@ void add_notes(const Stat& stat, LabelLines& lines) {
 
 Status write_stat_report(const Recording& recording, const ReportOptions& options) {
   TRY_ASSIGN(const auto tables, collect(recording, tables_of<Run, ProbeStatus, EventCount>()));
+  TRY(cut_event_counts(recording, *tables));
   if (tables->rows.of<Run>().empty() || tables->rows.of<EventCount>().empty())
     return Error{Code::kNotFound, "no events were counted in " + recording.path(),
                  "fathom run --probe counters -- COMMAND counts some"};
@@ -146,7 +148,10 @@ Status write_stat_report(const Recording& recording, const ReportOptions& option
   std::string text =
       "Counted for " + fit(command, std::max<size_t>(options.columns, 32) - 12) + "\n\n";
   for (const EventCount& event : stat.events()) text += line_of(stat, event);
-  TRY_ASSIGN(const std::string functions, node_lines(recording, kByFunction, options));
+  std::string functions;
+  if (!recording.cut()) {  // else they are of more than the part
+    TRY_ASSIGN(functions, node_lines(recording, kByFunction, options));
+  }
   if (!functions.empty()) text += fmt::format("\n{} by function\n{}", kByFunction, functions);
   text += times_text(stat);
   std::string notes;

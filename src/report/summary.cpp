@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "report/event_cut.h"
 #include "report/profile.h"
 
 namespace fathom {
@@ -71,15 +72,17 @@ void add_programs(Summary& summary) {
       [](const ProgramShare& a, const ProgramShare& b) { return a.cpu_ns > b.cpu_ns; });
 }
 
-// A recorder that was killed wrote no totals; the last look stands in for them.
-void fill_totals_from_gauges(Summary& summary) {
+// A recorder that was killed wrote no totals; the last look stands in for them. Of a part of the
+// time, what was added between the first and the last look.
+void fill_totals_from_gauges(Summary& summary, bool added) {
   Run& run = summary.tables->rows.of<Run>().front();
   const auto fill = [&](Maybe& total, const char* name) {
     if (total) return;
     for (const std::string scope : {"cgroup ", "tree "}) {
       const GaugeRange* gauge = summary.gauge(scope + name);
       if (gauge != nullptr) {
-        total = static_cast<int64_t>(gauge->last);
+        const bool sums = std::string_view(name).ends_with("_total");
+        total = static_cast<int64_t>(gauge->last - (added && sums ? gauge->first : 0));
         return;
       }
     }
@@ -147,6 +150,7 @@ Result<Summary> summarize(const Recording& recording) {
                  recording.path() + " does not say which run it is: its first frame is lost",
                  "what is left can be read with: fathom query " + recording.path() + " --list"};
   }
+  TRY(cut_event_counts(recording, *summary.tables));
   GaugeRanges ranges(summary.gauges);
   TRY(recording.read(tables_of<Gauge>(), [&](const Batch& batch) -> Status {
     ranges.add(batch);
@@ -156,7 +160,8 @@ Result<Summary> summarize(const Recording& recording) {
   add_damage(recording, *summary.tables);  // all that was met while reading
   summary.damage = summary.text(summary.run().damage);
   add_programs(summary);
-  if (!summary.run().end_ns) fill_totals_from_gauges(summary);
+  if (recording.cut() || !summary.run().end_ns)
+    fill_totals_from_gauges(summary, recording.cut().has_value());
   summary.duration_ns = last_time_ns(summary) - summary.run().start_ns;
   const Run& run = summary.run();
   if (run.user_ns && run.system_ns) summary.cpu_ns = *run.user_ns + *run.system_ns;

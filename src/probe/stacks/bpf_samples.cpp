@@ -60,6 +60,7 @@ class CopyStream final : public TimedStream {
     sample.tid = from.tid;
     sample.cpu = from.cpu;
     sample.weight = static_cast<int64_t>(from.period);
+    sample.rate = from.rate;
     sample.kernel = {from.kernel, from.kernel_frames};
     sample.user = user_of(from);
     sample.registers = registers_of(from.registers);
@@ -105,10 +106,12 @@ class BpfSamples final : public SampleSource {
   [[nodiscard]] int64_t dropped() const override {
     return static_cast<int64_t>(*programs_.dropped) + changes_->lost();
   }
-  [[nodiscard]] int64_t owed() const override {
+  [[nodiscard]] int64_t owed(uint32_t rate) const override {
     int64_t sum = 0;
-    for (const EventRings::Ring& ring : changes_->rings())
-      sum += static_cast<int64_t>(programs_.owed[static_cast<size_t>(ring.cpu) % kWireMostCpus]);
+    for (const EventRings::Ring& ring : changes_->rings()) {
+      const size_t cpu = static_cast<size_t>(ring.cpu) % kWireMostCpus;
+      sum += static_cast<int64_t>(programs_.owed[cpu * kWireMostRates + rate]);
+    }
     return sum;
   }
   [[nodiscard]] int64_t throttled() const override { return changes_->throttled(); }
@@ -177,8 +180,11 @@ Status BpfSamples::add_ring(int cpu) {
 }
 
 Status BpfSamples::attach() {
-  for (const Fd& event : events_.fds()) {
-    const int link = bpf_link_create(programs_.program_fd, event.get(), BPF_PERF_EVENT, nullptr);
+  for (const SampleEvents::Event& event : events_.events()) {
+    LIBBPF_OPTS(bpf_link_create_opts, options);
+    options.perf_event.bpf_cookie = event.rate;
+    const int link =
+        bpf_link_create(programs_.program_fd, event.fd.get(), BPF_PERF_EVENT, &options);
     if (link < 0) return bpf_error("attach the BPF sampler", link);
     links_.emplace_back(link);
   }

@@ -161,6 +161,18 @@ Status EventRings::redirect(int event_fd, const Ring& ring) {
   return {};
 }
 
+void EventRings::add_event(int event_fd, uint32_t rate) {
+  uint64_t number = 0;
+  if (rate != 0 && ioctl(event_fd, PERF_EVENT_IOC_ID, &number) == 0) rates_[number] = rate;
+}
+
+uint32_t EventRings::rate_of(const perf_event_header& sample) const {
+  if (rates_.empty()) return 0;
+  const auto* start = as<SampleStart>(sample);
+  const auto found = start == nullptr ? rates_.end() : rates_.find(start->identifier);
+  return found == rates_.end() ? 0 : found->second;
+}
+
 void EventRings::take(const perf_event_header& header, SampleListener& listener) {
   TaskChange change;
   change.time_ns = record_time_ns(header);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "base/perf_event.h"
@@ -33,6 +34,10 @@ class EventRings {
   // Lets a sampling event of the same CPU write into the ring.
   static Status redirect(int event_fd, const Ring& ring);
 
+  // Samples of this event are of that rate.
+  void add_event(int event_fd, uint32_t rate);
+  [[nodiscard]] uint32_t rate_of(const perf_event_header& sample) const;
+
   // Gives a record that is no sample to the listener, or counts it.
   void take(const perf_event_header& header, SampleListener& listener);
 
@@ -43,6 +48,8 @@ class EventRings {
 
  private:
   std::vector<Ring> rings_;
+  std::unordered_map<uint64_t, uint32_t>
+      rates_;  // by the kernel's number of the event; not the first
   int64_t lost_ = 0, throttled_ = 0;
 };
 

@@ -23,7 +23,7 @@ Rung try_source(const char* name, const char* event, Sample sample) {
   Rung rung{name, Rung::State::kWorks, {}, {}};
   auto what = find_perf_event(event);
   if (!what.ok()) return failed(std::move(rung), what.error());
-  const SampleSettings settings{event, what.value(), 99};
+  const SampleSettings settings{event, what.value(), {99}};
   const auto source = sample(SampledScope::of_thread(getpid()), settings);
   if (!source.ok()) return failed(std::move(rung), source.error());
   if (source.value()->sees_kernel()) return rung;

@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "probe/stacks/perf_sample_record.h"
 #include "symbol/unwind_arch.h"
 
@@ -13,7 +15,7 @@ namespace {
 // Samples that may wait: the size of copies follows what they say.
 constexpr uint32_t kSamplesPerWake = 8;
 
-perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t copy_bytes) {
+perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t rate, uint32_t copy_bytes) {
   perf_event_attr attr = common_attr();
   attr.type = settings.what.attr.type;
   attr.config = settings.what.attr.config;
@@ -22,7 +24,7 @@ perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t copy_byte
   attr.exclude_kernel = settings.what.attr.exclude_kernel;
   attr.exclude_user = settings.what.attr.exclude_user;
   attr.freq = settings.each ? 0 : 1;
-  attr.sample_freq = settings.each ? 1 : static_cast<uint64_t>(settings.rate_hz);
+  attr.sample_freq = settings.each ? 1 : static_cast<uint64_t>(settings.rates_hz[rate]);
   attr.sample_type |= PERF_SAMPLE_PERIOD;
   if (copy_bytes == 0) return attr;
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -45,10 +47,13 @@ class RingStream final : public TimedStream {
   }
   void deliver(SampleListener& listener) override {
     const perf_event_header& header = *ring_.peek();
-    if (header.type == PERF_RECORD_SAMPLE)
-      listener.on_sample(read_perf_sample(header, kernel_));
-    else
+    if (header.type == PERF_RECORD_SAMPLE) {
+      RawSample sample = read_perf_sample(header, kernel_);
+      sample.rate = rings_.rate_of(header);
+      listener.on_sample(sample);
+    } else {
       rings_.take(header, listener);
+    }
     ring_.pop();
   }
 
@@ -64,14 +69,14 @@ std::unique_ptr<TimedStream> make_ring_stream(EventRings& rings, EventRings::Rin
   return std::make_unique<RingStream>(rings, ring);
 }
 
-Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& attr,
+Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& attr, uint32_t rate,
                               EventRings& rings) {
-  fds_.clear();
   for (const EventRings::Ring& ring : rings.rings()) {
     TRY_ASSIGN(std::vector<Fd> events, scope.open(attr, ring.cpu));
     for (Fd& event : events) {
       TRY(EventRings::redirect(event.get(), ring));  // also for word of throttling
-      fds_.push_back(std::move(event));
+      rings.add_event(event.get(), rate);
+      events_.push_back({std::move(event), rate});
     }
   }
   return {};
@@ -79,14 +84,21 @@ Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& 
 
 Status SampleEvents::open(const SampledScope& scope, const SampleSettings& settings,
                           uint32_t copy_bytes, EventRings& rings, bool enabled) {
-  perf_event_attr attr = sampling_attr(settings, copy_bytes);
-  attr.disabled = enabled ? 0 : 1;
-  sees_kernel_ = attr.exclude_kernel == 0;
-  Status opened = open_all(scope, attr, rings);
+  const auto open_rates = [&]() -> Status {
+    events_.clear();
+    for (uint32_t rate = 0; rate < std::max<size_t>(1, settings.rates_hz.size()); ++rate) {
+      perf_event_attr attr = sampling_attr(settings, rate, copy_bytes);
+      attr.disabled = enabled ? 0 : 1;
+      if (!sees_kernel_) attr.exclude_kernel = 1;
+      TRY(open_all(scope, attr, rate, rings));
+    }
+    return {};
+  };
+  sees_kernel_ = settings.what.attr.exclude_kernel == 0;
+  Status opened = open_rates();
   if (!opened.ok() && opened.error().code == Code::kPermission && sees_kernel_) {
-    attr.exclude_kernel = 1;
     sees_kernel_ = false;
-    opened = open_all(scope, attr, rings);
+    opened = open_rates();
   }
   if (!opened.ok() && opened.error().code == Code::kUnsupported) {
     return std::move(opened)
@@ -100,15 +112,17 @@ Status SampleEvents::open(const SampledScope& scope, const SampleSettings& setti
 }
 
 void SampleEvents::enable(bool on) const {
-  for (const Fd& event : fds_)
-    ioctl(event.get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+  for (const Event& event : events_)
+    ioctl(event.fd.get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
 int64_t SampleEvents::counted() const {
   int64_t sum = 0;
-  for (const Fd& event : fds_) {
+  for (const Event& event : events_) {
     uint64_t value = 0;
-    if (read(event.get(), &value, sizeof value) == sizeof value) sum += static_cast<int64_t>(value);
+    if (event.rate != 0) continue;  // they all count the same
+    if (read(event.fd.get(), &value, sizeof value) == sizeof value)
+      sum += static_cast<int64_t>(value);
   }
   return sum;
 }

@@ -19,14 +19,19 @@ class SampleEvents {
               EventRings& rings, bool enabled = true);
 
   void enable(bool on) const;
-  [[nodiscard]] const std::vector<Fd>& fds() const { return fds_; }
+  struct Event {
+    Fd fd;
+    uint32_t rate = 0;  // which of SampleSettings::rates_hz
+  };
+  [[nodiscard]] const std::vector<Event>& events() const { return events_; }
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
   [[nodiscard]] int64_t counted() const;
 
  private:
-  Status open_all(const SampledScope& scope, const perf_event_attr& attr, EventRings& rings);
+  Status open_all(const SampledScope& scope, const perf_event_attr& attr, uint32_t rate,
+                  EventRings& rings);
 
-  std::vector<Fd> fds_;
+  std::vector<Event> events_;
   bool sees_kernel_ = true;
 };
 

@@ -31,6 +31,7 @@ struct RawSample {
   int64_t time_ns = 0, cpu = 0;
   int64_t pid = 0, tid = 0;            // -1: not known, of a task that has all but ended
   int64_t weight = 0;                  // in the event's unit
+  uint32_t rate = 0;                   // which of SampleSettings::rates_hz it is of
   std::span<const uint64_t> kernel{};  // innermost first
   User user = User::kNone;
   UnwindRegisters registers;
@@ -56,8 +57,8 @@ class SampleListener {
 struct SampleSettings {
   std::string event;  // its name
   PerfEventName what;
-  int64_t rate_hz = 0;
-  bool each = false;  // instead of by a rate: every event is a sample
+  std::vector<int64_t> rates_hz = {};  // at once; kWireMostRates at most
+  bool each = false;                   // instead of by a rate: every event is a sample
 };
 
 class SampleSource {
@@ -72,8 +73,9 @@ class SampleSource {
   [[nodiscard]] virtual std::vector<int> wake_fds() const = 0;
 
   [[nodiscard]] virtual int64_t dropped() const = 0;  // samples and changes known to be lost
-  // What dropped samples stood for, in the event's unit, and no later sample stands for instead.
-  [[nodiscard]] virtual int64_t owed() const { return 0; }
+  // What dropped samples of a rate stood for, in the event's unit, and no later sample stands for
+  // instead.
+  [[nodiscard]] virtual int64_t owed(uint32_t /*rate*/) const { return 0; }
   [[nodiscard]] virtual int64_t throttled() const = 0;
   [[nodiscard]] virtual int64_t counted() const = 0;  // of the event, in its unit, so far
   [[nodiscard]] virtual int64_t buffer_bytes() const = 0;

@@ -38,9 +38,9 @@ struct {
 } rings SEC(".maps");
 
 uint64_t dropped = 0;
-/* What dropped samples stood for: the CPU's next one stands for that, too, so that sums are right.
- */
-uint64_t owed[kWireMostCpus];
+/* What dropped samples stood for: the next one of the CPU and the rate stands for that, too, so that
+ * sums are right. */
+uint64_t owed[kWireMostCpus * kWireMostRates];
 const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
 
 static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp) {
@@ -80,7 +80,8 @@ struct Job {
 static __always_inline int take(const struct Job* job, const uint32_t room) {
   struct WireSample* sample = bpf_ringbuf_reserve(job->ring, sizeof(*sample) + room, 0);
   const uint32_t cpu = bpf_get_smp_processor_id();
-  uint64_t* debt = &owed[cpu % kWireMostCpus];
+  const uint32_t rate = bpf_get_attach_cookie(job->context) % kWireMostRates;
+  uint64_t* debt = &owed[cpu % kWireMostCpus * kWireMostRates + rate];
   if (!sample) {
     __sync_fetch_and_add(&dropped, 1);
     *debt += job->context->sample_period;
@@ -93,6 +94,7 @@ static __always_inline int take(const struct Job* job, const uint32_t room) {
   sample->pid = id >> 32;
   sample->tid = (uint32_t)id;
   sample->cpu = cpu;
+  sample->rate = rate;
   sample->flags = job->flags;
   sample->stack_bytes = 0;
   sample->kernel_frames = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <deque>
 #include <unordered_map>
@@ -58,6 +59,7 @@ class StacksProbe final : public Probe, private SampleListener {
   [[nodiscard]] ProbeReport report() const override;
 
  private:
+  void choose_rates();
   Status choose_source(const Target& target);
   void learn_existing(const Target& target);
   void intern_constants();
@@ -68,7 +70,9 @@ class StacksProbe final : public Probe, private SampleListener {
   StringId program_of(int64_t pid);
   void forget_program_later(int64_t pid);
   DetailId detail_of(StackEnd end);
+  [[nodiscard]] int64_t weight_of(const RawSample& raw) const;
   [[nodiscard]] std::string rate_text() const;
+  void add_why(const std::string& text) { why_ += (why_.empty() ? "" : "; ") + text; }
 
   ProbeSettings settings_;
   SampleSettings sampling_;
@@ -82,6 +86,8 @@ class StacksProbe final : public Probe, private SampleListener {
   std::array<DetailId, static_cast<size_t>(StackEnd::kCount)> details_{};
   std::string why_;
   int64_t samples_ = 0, next_sums_ns_ = 0;
+  std::vector<int64_t> samples_of_rate_;
+  int64_t all_rates_hz_ = 0;
 };
 
 Status StacksProbe::start(const Target& target, RecordStream& out) {
@@ -89,11 +95,7 @@ Status StacksProbe::start(const Target& target, RecordStream& out) {
   sampling_.event = settings_.event;
   TRY_ASSIGN(sampling_.what, find_perf_event(settings_.event));
   sampling_.each = samples_each(sampling_.what);
-  sampling_.rate_hz = sampling_.each ? 0 : std::min(settings_.rate_hz, highest_rate());
-  if (!sampling_.each && sampling_.rate_hz < settings_.rate_hz) {
-    why_ = fmt::format("the kernel takes {} Hz at most (sysctl kernel.perf_event_max_sample_rate)",
-                       sampling_.rate_hz);
-  }
+  choose_rates();
   builder_ = std::make_unique<StackBuilder>(out.names(), cache_folder(), settings_.lines);
   sums_ = std::make_unique<NodeSums>(out, sampling_.event, sampling_.what.unit);
   intern_constants();
@@ -106,18 +108,41 @@ Status StacksProbe::start(const Target& target, RecordStream& out) {
   TRY(choose_source(target));
   learn_existing(target);
   if (!source_->sees_kernel() && sampling_.what.attr.exclude_kernel == 0) {
-    why_ += (why_.empty() ? "" : "; ") +
-            std::string("time in the kernel is not sampled (sysctl kernel.perf_event_paranoid=1)");
+    add_why("time in the kernel is not sampled (sysctl kernel.perf_event_paranoid=1)");
   }
   return {};
+}
+
+// Each once, none above what the kernel takes.
+void StacksProbe::choose_rates() {
+  if (sampling_.each) return;
+  const int64_t highest = highest_rate();
+  for (const int64_t wanted : settings_.rates_hz) {
+    const int64_t rate = std::min(wanted, highest);
+    std::vector<int64_t>& rates = sampling_.rates_hz;
+    if (rate < wanted && why_.empty()) {
+      why_ = fmt::format(
+          "the kernel takes {} Hz at most, {} was asked for (sysctl "
+          "kernel.perf_event_max_sample_rate)",
+          highest, wanted);
+    }
+    if (std::find(rates.begin(), rates.end(), rate) == rates.end()) rates.push_back(rate);
+  }
+  samples_of_rate_.assign(sampling_.rates_hz.size(), 0);
+  for (const int64_t rate : sampling_.rates_hz) all_rates_hz_ += rate;
+  for (const int64_t rate : sampling_.rates_hz) {
+    for (const int64_t other : sampling_.rates_hz) {
+      if (rate > other && rate % other == 0)
+        add_why(fmt::format("{} is a multiple of {} Hz: their samples fall together", rate, other));
+    }
+  }
 }
 
 Status StacksProbe::choose_source(const Target& target) {
   const SampledScope scope = SampledScope::of(target);
   auto source = sample_by_bpf(scope, sampling_);
   if (!source.ok()) {
-    why_ += (why_.empty() ? "" : "; ") + std::string("stacks beyond 64 KB are cut (bpf: ") +
-            source.error().message + ")";
+    add_why("stacks beyond 64 KB are cut (bpf: " + source.error().message + ")");
     source = sample_by_perf(scope, sampling_);
   }
   if (!source.ok()) return std::move(source).error();
@@ -160,11 +185,14 @@ void StacksProbe::add_owed(int64_t now_ns) {
   RawSample raw;
   raw.time_ns = now_ns;
   raw.pid = raw.tid = -1;
-  raw.weight = source_->owed();
-  if (raw.weight == 0) return;
-  Frame lost;
-  lost.symbol = out_->string("[lost]");
-  add(raw, out_->names().stack(StackId::kNone, out_->names().frame(lost)), StackEnd::kLost);
+  for (uint32_t rate = 0; rate < std::max<size_t>(1, sampling_.rates_hz.size()); ++rate) {
+    raw.rate = rate;
+    raw.weight = source_->owed(rate);
+    if (raw.weight == 0) continue;
+    Frame lost;
+    lost.symbol = out_->string("[lost]");
+    add(raw, out_->names().stack(StackId::kNone, out_->names().frame(lost)), StackEnd::kLost);
+  }
 }
 
 void StacksProbe::add(const RawSample& raw, StackId stack, StackEnd end) {
@@ -174,15 +202,27 @@ void StacksProbe::add(const RawSample& raw, StackId stack, StackEnd end) {
   if (raw.tid >= 0) sample.thread = out_->names().thread(raw.pid, raw.tid);
   sample.cpu = raw.cpu;
   sample.event = event_;
-  sample.rate_hz = sampling_.rate_hz;
+  if (!sampling_.rates_hz.empty()) {
+    sample.rate_hz = sampling_.rates_hz[raw.rate];
+    ++samples_of_rate_[raw.rate];
+  }
   sample.stack = stack;
-  sample.weight = raw.weight;
+  sample.weight = weight_of(raw);
   sample.state = on_cpu_;
   sample.detail = detail_of(end);
   const FrameId leaf = out_->names().dictionary().stacks[index_of(stack)].frame;
-  sums_->add(leaf, program_of(raw.pid), raw.weight);
+  sums_->add(leaf, program_of(raw.pid), sample.weight);
   ++samples_;
   out_->add(sample);
+}
+
+// Samples of each rate stand for all of the time; together they stand for it once, and each sample
+// for as much as any other.
+int64_t StacksProbe::weight_of(const RawSample& raw) const {
+  if (sampling_.rates_hz.size() < 2) return raw.weight;
+  const double part =
+      static_cast<double>(sampling_.rates_hz[raw.rate]) / static_cast<double>(all_rates_hz_);
+  return std::llround(static_cast<double>(raw.weight) * part);
 }
 
 void StacksProbe::on_change(const TaskChange& change) {
@@ -229,13 +269,17 @@ DetailId StacksProbe::detail_of(StackEnd end) {
 
 std::string StacksProbe::rate_text() const {
   if (sampling_.each) return sampling_.event + ", each one";
-  std::string text = fmt::format("{} at {} Hz", sampling_.event, settings_.rate_hz);
+  std::string text =
+      fmt::format("{} at {} Hz", sampling_.event, fmt::join(settings_.rates_hz, ", "));
   // A clock counts all time, also where only a part of it is sampled.
   const bool all_sampled = source_->sees_kernel() && sampling_.what.attr.exclude_user == 0;
   const int64_t counted_ns = source_->counted();
   if (std::string_view(sampling_.what.unit) == "ns" && counted_ns > 0 && all_sampled) {
     const double seconds = static_cast<double>(counted_ns) / 1e9;
-    text += fmt::format(", {:.1f} obtained", static_cast<double>(samples_) / seconds);
+    std::vector<std::string> obtained;
+    for (const int64_t samples : samples_of_rate_)
+      obtained.push_back(fmt::format("{:.1f}", static_cast<double>(samples) / seconds));
+    text += fmt::format(", {} obtained", fmt::join(obtained, ", "));
   }
   return text;
 }

@@ -23,7 +23,8 @@ bool has_ended(Target& target, SampledRun& run) {
 }  // namespace
 
 SampledRun sample_program(OpenSource open, const std::vector<std::string>& command,
-                          SampleListener& listener, int64_t rate_hz, bool only_at_end) {
+                          SampleListener& listener, const std::vector<int64_t>& rates_hz,
+                          bool only_at_end) {
   setenv("FATHOM_HOME", FATHOM_BUILD_DIR, 1);
   SampledRun run;
   LaunchRequest request;
@@ -32,7 +33,7 @@ SampledRun sample_program(OpenSource open, const std::vector<std::string>& comma
   auto target = launch_process(request);
   if (!target.ok()) return {.error = target.error().message};
   run.pid = target.value()->pid();
-  const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), rate_hz};
+  const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), rates_hz};
   auto source = open(SampledScope::of(*target.value()), settings);
   if (!source.ok()) {
     target.value()->signal(SIGKILL);

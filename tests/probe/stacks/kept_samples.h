@@ -21,6 +21,7 @@ struct KeptSample {
   int64_t time_ns, pid, tid, weight;
   size_t kernel_frames, copied_bytes;
   RawSample::User user;
+  uint32_t rate = 0;
 };
 
 class KeptSamples final : public SampleListener {
@@ -28,7 +29,7 @@ class KeptSamples final : public SampleListener {
   void on_sample(const RawSample& sample) override {
     note_time(sample.time_ns, false);
     samples.push_back({sample.time_ns, sample.pid, sample.tid, sample.weight, sample.kernel.size(),
-                       sample.copy.bytes.size(), sample.user});
+                       sample.copy.bytes.size(), sample.user, sample.rate});
   }
   void on_change(const TaskChange& change) override {
     note_time(change.time_ns, true);
@@ -64,7 +65,7 @@ struct SampledRun {
 // Runs `command` by the launcher, as a session does, and gives `listener` what the source tells:
 // every few milliseconds or, with `only_at_end`, when all of it has ended.
 SampledRun sample_program(OpenSource open, const std::vector<std::string>& command,
-                          SampleListener& listener, int64_t rate_hz = 999,
+                          SampleListener& listener, const std::vector<int64_t>& rates_hz = {999},
                           bool only_at_end = false);
 
 std::string workload(const std::string& name);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -33,8 +34,8 @@ constexpr Rung kRungs[] = {{"bpf", sample_by_bpf}, {"perf", sample_by_perf}};
 class SampleSourceTest : public ::testing::TestWithParam<Rung> {
  protected:
   // Skips the test where this rung cannot start.
-  void run(const std::vector<std::string>& command, int64_t rate_hz = 999) {
-    run_ = sample_program(GetParam().open, command, kept_, rate_hz);
+  void run(const std::vector<std::string>& command, const std::vector<int64_t>& rates_hz = {999}) {
+    run_ = sample_program(GetParam().open, command, kept_, rates_hz);
     if (!run_.error.empty()) GTEST_SKIP() << GetParam().name << ": " << run_.error;
     EXPECT_EQ(run_.dropped, 0);
     EXPECT_EQ(kept_.out_of_order, 0);
@@ -64,6 +65,26 @@ TEST_P(SampleSourceTest, WeightsAreTheTimeThatWasCounted) {
     EXPECT_NEAR(static_cast<double>(sum), counted, 0.05 * counted);
   }
   EXPECT_GT(sum, 250'000'000);
+}
+
+TEST_P(SampleSourceTest, SeveralRatesAtOnceAreToldApart) {
+  run({workload("burn"), "600"}, {99, 444, 999});
+  if (IsSkipped()) return;
+  std::array<int64_t, 3> samples{}, weight{};
+  for (const KeptSample& sample : kept_.samples) {
+    ASSERT_LT(sample.rate, 3U);
+    ++samples[sample.rate];
+    weight[sample.rate] += sample.weight;
+  }
+  EXPECT_GT(samples[0], 20);
+  EXPECT_GT(samples[1], 2 * samples[0]);
+  EXPECT_GT(samples[2], samples[1]);
+  // Each by itself stands for all of the time.
+  for (const int64_t sum : weight) EXPECT_GT(sum, 450'000'000);
+  if (run_.sees_kernel) {
+    const auto counted = static_cast<double>(run_.counted);
+    for (const int64_t sum : weight) EXPECT_NEAR(static_cast<double>(sum), counted, 0.07 * counted);
+  }
 }
 
 TEST_P(SampleSourceTest, EveryUserSampleHasRegistersAndStack) {
@@ -142,7 +163,7 @@ TEST_P(SampleSourceTest, CopiesAreNoLongerThanTheStack) {
 }
 
 TEST_P(SampleSourceTest, AThreadThatIsGoneIsRefused) {
-  const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), 99};
+  const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), {99}};
   const auto source = GetParam().open(SampledScope::of_thread(999'999'999), settings);
   EXPECT_FALSE(source.ok());
 }

@@ -65,9 +65,9 @@ class Builder final : public SampleListener {
 };
 
 SampledRun run(const std::vector<std::string>& command, Builder& builder, bool only_at_end) {
-  SampledRun by_bpf = sample_program(sample_by_bpf, command, builder, 999, only_at_end);
+  SampledRun by_bpf = sample_program(sample_by_bpf, command, builder, {999}, only_at_end);
   if (by_bpf.error.empty()) return by_bpf;
-  return sample_program(sample_by_perf, command, builder, 999, only_at_end);
+  return sample_program(sample_by_perf, command, builder, {999}, only_at_end);
 }
 
 #define RUN_OR_SKIP(command, builder, only_at_end)            \

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/rates_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/text_style.h"
+#include "report/profile.h"
+#include "report/profile_text.h"
+#include "report/rate_steps.h"
+#include "report/text_table.h"
+
+namespace fathom {
+namespace {
+
+constexpr size_t kUsualRows = 30;
+
+// What is flagged comes first.
+std::vector<FunctionRates> ordered(const Profile& profile) {
+  std::vector<FunctionRates> found = rates_of_functions(profile);
+  std::stable_partition(found.begin(), found.end(),
+                        [](const FunctionRates& function) { return function.in_step; });
+  return found;
+}
+
+}  // namespace
+
+Status write_rates_report(ProfileSources sources, const ReportOptions& options) {
+  ProfileFilter filter = options.filter;
+  filter.keep_parts = true;
+  TRY_ASSIGN(const Profile profile, load_profile(sources, filter));
+  if (profile.rates_hz.size() < 2) {
+    return Error{Code::kInvalid, "samples of one rate only: nothing to compare",
+                 "record several at once: fathom run --freq 99,444,999 -- COMMAND"};
+  }
+  std::vector<int64_t> samples(profile.rates_hz.size());
+  for (const NodeSamples& part : profile.parts) {
+    const uint32_t rate = profile.groups[part.group].rate_hz;
+    const auto at = std::find(profile.rates_hz.begin(), profile.rates_hz.end(), rate);
+    if (at != profile.rates_hz.end())
+      samples[static_cast<size_t>(at - profile.rates_hz.begin())] += part.self.samples;
+  }
+  std::vector<std::string> titles;
+  for (const uint32_t rate : profile.rates_hz) titles.push_back(fmt::format("at {} Hz", rate));
+  std::vector<TextColumn> columns;
+  for (const std::string& title : titles) columns.push_back({title.c_str()});
+  columns.push_back({"", Side::kLeft});
+  columns.push_back({"function", Side::kLeft, 0, 16});
+  TextTable table(columns);
+  const std::vector<FunctionRates> found = ordered(profile);
+  const size_t limit = options.limit.value_or(kUsualRows);
+  const size_t rows = limit == 0 ? found.size() : std::min(limit, found.size());
+  for (size_t i = 0; i < rows; ++i) {
+    std::vector<std::string> cells;
+    for (size_t rate = 0; rate < samples.size(); ++rate) {
+      const double share = found[i].rates[rate].share;
+      cells.push_back(fmt::format("{:.2f} % ± {:.2f}", 100 * share,
+                                  100 * share_half_width(share, samples[rate])));
+    }
+    cells.push_back(
+        found[i].in_step ? fmt::format("in step with {} Hz", profile.rates_hz[found[i].odd]) : "");
+    cells.push_back(printable(profile.functions[found[i].function].name));
+    table.add(std::move(cells));
+  }
+  std::string text = profile_heading(profile, options) + table.write(options);
+  if (rows < found.size())
+    text +=
+        fmt::format("{} more functions; --limit 0 shows all\n", format_count(found.size() - rows));
+  return print_to(options.out, text);
+}
+
+}  // namespace fathom

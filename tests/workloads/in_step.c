@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// in_step MILLISECONDS: works in step with 100 Hz. Of every 10 ms of its CPU time it spends the
+// first half in tick_first and the second in tick_second, on one CPU: sampled at 100 Hz it is
+// always in the same, at any other rate in both alike.
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static volatile uint64_t sink;
+
+static int64_t cpu_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+__attribute__((noinline)) static void work(void) {
+  for (int i = 0; i < 20000; ++i) sink += (uint64_t)i * 3;
+}
+// Sampling begins a little before main: that point must not be where one ends and the other begins.
+enum { kPeriodNs = 10000000, kLeadNs = 3000000 };
+static int64_t origin_ns;
+
+static int is_first(int64_t now_ns) { return (now_ns - origin_ns) % kPeriodNs < kPeriodNs / 2; }
+__attribute__((noinline)) static int64_t tick_first(int64_t now_ns) {
+  while (is_first(now_ns)) {
+    work();
+    now_ns = cpu_ns();
+  }
+  sink += 1;  // no tail call
+  return now_ns;
+}
+__attribute__((noinline)) static int64_t tick_second(int64_t now_ns) {
+  while (!is_first(now_ns)) {
+    work();
+    now_ns = cpu_ns();
+  }
+  sink += 2;
+  return now_ns;
+}
+
+int main(int argc, char** argv) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);
+  int64_t now_ns = cpu_ns();
+  origin_ns = now_ns - kLeadNs;
+  const int64_t end_ns = now_ns + (argc > 1 ? atoll(argv[1]) : 1000) * 1000000;
+  while (now_ns < end_ns) now_ns = tick_second(tick_first(now_ns));
+  printf("%d\n", (int)(sink & 1));
+  return 0;
+}
