@@ -12,7 +12,7 @@ namespace {
 // samples.
 class BatchSums {
  public:
-  BatchSums(const Batch& batch, SampleSums& sums, bool lines)
+  BatchSums(const Batch& batch, SampleSums& sums, const SampleRange& range)
       : from_(batch.dictionary),
         sums_(sums),
         names_(from_, sums.interner()),
@@ -20,9 +20,11 @@ class BatchSums {
     std::vector<FrameId> frames;
     for (const Frame& frame : from_.frames) {
       Frame kept{.symbol = names_.string(frame.symbol),
-                 .module = names_.string(frame.module),
+                 .module = range.module_name
+                               ? sums.interner().string(range.module_name(from_.text(frame.module)))
+                               : names_.string(frame.module),
                  .kind = frame.kind};
-      if (lines && frame.file != StringId::kNone) {
+      if (range.lines && frame.file != StringId::kNone) {
         kept.file = names_.string(frame.file);
         kept.line = frame.line;
       }
@@ -145,7 +147,7 @@ Status SampleSums::add(const Recording& recording, const SampleRange& asked) {
   if (recording.form() == Recording::Form::kTables)
     return add_sample_tables(recording, range, *this);
   return recording.read(tables_of<Sample>(), [&](const Batch& batch) -> Status {
-    BatchSums from(batch, *this, range.lines);
+    BatchSums from(batch, *this, range);
     for (const Sample& sample : batch.rows.of<Sample>()) from.add(sample, range);
     return {};
   });

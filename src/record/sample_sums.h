@@ -5,7 +5,10 @@
 // frame by frame, tables by SQL. Owned and used by one thread.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/flat_index.h"
@@ -31,6 +34,7 @@ struct SampleRange {
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;  // monotonic; from <= time < to
   bool each_time = false;                          // samples of different times stay apart
   bool lines = false;                              // frames of different source lines, too
+  std::function<std::string(std::string_view)> module_name;  // what a module is called; unset: so
 };
 
 class SampleSums {

@@ -23,7 +23,7 @@ FrameKind frame_kind(std::string_view name) {
 // The table "stacks", in whatever order its rows come.
 class StackRowsRead {
  public:
-  explicit StackRowsRead(SampleSums& sums) : sums_(sums) {}
+  StackRowsRead(const SampleRange& range, SampleSums& sums) : range_(range), sums_(sums) {}
 
   void add(const DuckChunk& chunk, size_t count) {
     const DuckCells ids(chunk, 0), parents(chunk, 1), symbols(chunk, 2), modules(chunk, 3),
@@ -33,7 +33,7 @@ class StackRowsRead {
       const uint64_t id = ids.at<uint64_t>(i);
       if (id == 0 || !index_.insert(id, static_cast<uint32_t>(rows_.size())).second) continue;
       Frame frame{.symbol = names.string(symbols.text(i)),
-                  .module = names.string(modules.text(i)),
+                  .module = names.string(module_name(modules.text(i))),
                   .kind = frame_kind(kinds.text(i))};
       if (files.has(i)) {
         frame.file = names.string(files.text(i));
@@ -67,6 +67,10 @@ class StackRowsRead {
   }
 
  private:
+  [[nodiscard]] std::string module_name(std::string_view module) const {
+    return range_.module_name ? range_.module_name(module) : std::string(module);
+  }
+
   static constexpr uint32_t kUnplaced = UINT32_MAX;
   static constexpr uint32_t kOnTheWay = UINT32_MAX - 1;
   struct Row {
@@ -76,6 +80,7 @@ class StackRowsRead {
     uint32_t place;
   };
 
+  const SampleRange& range_;
   SampleSums& sums_;
   FlatIndex index_;
   std::vector<Row> rows_;
@@ -89,7 +94,7 @@ class TableSums {
         range_(range),
         connection_(std::move(connection)),
         sums_(sums),
-        stacks_(sums) {}
+        stacks_(range_, sums) {}
 
   Status read() {
     const std::string samples = path_of(TableOf<Sample>::kName);

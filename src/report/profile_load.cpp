@@ -9,6 +9,7 @@
 #include "import/folded_reader.h"
 #include "report/call_tree_builder.h"
 #include "report/profile.h"
+#include "report/program_names.h"
 #include "report/rate_steps.h"
 #include "report/sample_filter.h"
 
@@ -29,7 +30,9 @@ class ProfileLoader {
   }
 
   Result<Profile> load() {
-    for (const ProfileSource& source : sources_) TRY(read(source));
+    for (const ProfileSource& source : sources_) TRY(read_tables(source));
+    if (sources_.size() > 1) names_.emplace(tables_);
+    for (size_t source = 0; source < sources_.size(); ++source) TRY(read(source));
     TRY(check_read());
     describe();
     TRY_ASSIGN(const SampleFilter passes, SampleFilter::make(filter_, tables_, sums()));
@@ -43,24 +46,38 @@ class ProfileLoader {
  private:
   SampleSums& sums() { return *profile_.owner; }
 
-  Status read(const ProfileSource& source) {
-    if (!tables_.empty()) sums().next_source();
+  Status read_tables(const ProfileSource& source) {
+    if (!source.recording) {
+      tables_.push_back(std::make_unique<Collected>());
+      return {};
+    }
+    TRY_ASSIGN(auto tables,
+               collect(*source.recording, tables_of<Run, ProbeStatus, Process, Thread>()));
+    tables_.push_back(std::move(tables));
+    return {};
+  }
+
+  Status read(size_t number) {
+    const ProfileSource& source = sources_[number];
+    if (number > 0) sums().next_source();
     if (!source.recording) {
       if (filter_.from_ns || filter_.to_ns) {
         return Error{Code::kInvalid, source.path + " holds folded stacks, which have no times",
                      "leave out --from and --to"};
       }
       TRY_ASSIGN(const ImportCounts counts, read_folded(source.path, sums()));
-      tables_.push_back(std::make_unique<Collected>());
       if (counts.skipped > 0)
         add_damage(fmt::format("{} lines of {} were not understood", format_count(counts.skipped),
                                printable(source.path)));
       return {};
     }
-    TRY_ASSIGN(auto tables,
-               collect(*source.recording, tables_of<Run, ProbeStatus, Process, Thread>()));
-    TRY(sums().add(*source.recording, sample_range(*tables, filter_)));
-    tables_.push_back(std::move(tables));
+    SampleRange range = sample_range(*tables_[number], filter_);
+    if (names_) {
+      range.module_name = [this, number](std::string_view module) {
+        return names_->module(number, module);
+      };
+    }
+    TRY(sums().add(*source.recording, range));
     add_damage(source.recording->damage());
     return {};
   }
@@ -167,6 +184,8 @@ class ProfileLoader {
     std::vector<std::unique_ptr<SampleOwners>> owners;
     for (size_t source = 0; source < tables_.size(); ++source) {
       owners.push_back(std::make_unique<SampleOwners>(*tables_[source]));
+      if (names_ && !names_->shared_name().empty())
+        owners.back()->rename(names_->first_process(source), names_->shared_name());
       quality.begin_source(*tables_[source]);
       builder.begin_source(*owners.back(), profile_.runs[source].label);
       begin_groups(source, *owners.back());
@@ -238,6 +257,7 @@ class ProfileLoader {
   ProfileSources sources_;
   const ProfileFilter& filter_;
   SourceTables tables_;
+  std::optional<ProgramNames> names_;  // of several
   Profile profile_;
   bool compare_rates_ = false;
   // Of the source that is being added.

@@ -25,8 +25,10 @@ const Process* SampleOwners::find(int64_t pid, int64_t time_ns) const {
 
 std::string SampleOwners::process(int64_t pid, int64_t time_ns) const {
   const Process* process = find(pid, time_ns);
-  if (process != nullptr && process->name != StringId::kNone)
-    return std::string(tables_.text(process->name));
+  if (process != nullptr && process->name != StringId::kNone) {
+    const std::string_view name = tables_.text(process->name);
+    return name == renamed_.first ? renamed_.second : std::string(name);
+  }
   return "pid " + std::to_string(pid);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "record/recording.h"
@@ -22,6 +23,10 @@ class SampleOwners {
     const auto found = lives_.find(pid);
     return found == lives_.end() || found->second.size() == 1;
   }
+  // From now on, processes of this name have that one.
+  void rename(std::string process, std::string name) {
+    renamed_ = {std::move(process), std::move(name)};
+  }
   // The process that had the pid at the time; "pid 7" where none is known.
   [[nodiscard]] std::string process(int64_t pid, int64_t time_ns) const;
   [[nodiscard]] std::string thread(const ThreadKey& key) const;  // "tid 7"
@@ -32,6 +37,7 @@ class SampleOwners {
   [[nodiscard]] const Process* find(int64_t pid, int64_t time_ns) const;
 
   const Collected& tables_;
+  std::pair<std::string, std::string> renamed_;
   std::unordered_map<int64_t, std::vector<const Process*>> lives_;  // by pid, by their start
   std::unordered_map<int64_t, const Thread*> threads_;              // by tid
 };
