@@ -115,7 +115,7 @@ constexpr Positional kPositionals[] = {
 extern constinit const Command kDiffCommand = {
     .name = "diff",
     .group = "Look",
-    .summary = "Show where two runs, or two sets of runs, spend their time differently",
+    .summary = "Show where two runs or sets of runs differ in their stacks",
     .description =
         "Compares the stacks of two recordings or files of folded stacks: a table of functions, "
         "what has changed first, or a flame graph in which red is more, blue is less and grey is "

@@ -13,7 +13,7 @@ let matches = null;  // by function: 1 where the search finds it
 
 function readInk() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ['ink', 'soft', 'paper', 'line', 'same', 'more', 'less', 'match', 'pick']) ink[name] = style.getPropertyValue('--' + name).trim();
+  for (const name of ['ink', 'soft', 'paper', 'line', 'same', 'more', 'less', 'match', 'pick', 'warm', 'hot']) ink[name] = style.getPropertyValue('--' + name).trim();
 }
 
 // ---- Colours ----

@@ -36,7 +36,7 @@ function drawHeat() {
   for (let s = 0; s < slots.length; ++s) {
     const x = Math.floor(s / heatRows) * cellWidth, y = (heatRows - 1 - s % heatRows) * CELL_HEIGHT, hot = slots[s] / most;
     heatPen.globalAlpha = s >= from && s < to ? 1 : 0.3;
-    heatPen.fillStyle = hot ? mix(ink.paper, hot < 0.5 ? '#f2a541' : '#c4341c', hot < 0.5 ? 0.25 + 1.5 * hot : 0.4 + 0.6 * hot) : ink.line;
+    heatPen.fillStyle = hot ? mix(ink.paper, hot < 0.5 ? ink.warm : ink.hot, hot < 0.5 ? 0.25 + 1.5 * hot : 0.4 + 0.6 * hot) : ink.line;
     if (!hot) heatPen.globalAlpha *= 0.35;
     heatPen.fillRect(x, y, cellWidth - 1, CELL_HEIGHT - (CELL_HEIGHT > 3 ? 1 : 0));
   }

@@ -7,10 +7,10 @@ namespace fathom {
 
 const std::string_view kFlamePageStyle = R"css(
 :root { --ink: #1c2027; --soft: #5c6470; --paper: #ffffff; --card: #f6f7f9; --line: #d9dde3; --pick: #0072b2;
-  --same: #d9dce1; --more: #e8503a; --less: #4a86dd; --match: #c77ad8; --bad: #b3261e; --up: #b3261e; --down: #1a56b0; }
+  --same: #d9dce1; --more: #e8503a; --less: #4a86dd; --match: #c77ad8; --warm: #f2a541; --hot: #c4341c; --bad: #b3261e; --up: #b3261e; --down: #1a56b0; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e4e7ec; --soft: #9ca4b0; --paper: #14161a; --card: #1c1f25; --line: #363c46; --pick: #56b4e9;
-    --same: #9aa0aa; --more: #f0664f; --less: #5f9bf0; --match: #cf8fe0; --bad: #ff8a80; --up: #ff8a75; --down: #8ab8ff; }
+    --same: #9aa0aa; --more: #f0664f; --less: #5f9bf0; --match: #cf8fe0; --warm: #a86a1c; --hot: #ff7a4d; --bad: #ff8a80; --up: #ff8a75; --down: #8ab8ff; }
 }
 * { box-sizing: border-box; }
 html { color-scheme: light dark; height: 100%; }

@@ -208,6 +208,7 @@ std::vector<uint32_t> functions_by_change(const ProfileDiff& diff) {
   std::sort(rows.begin(), rows.end(),
             [&](const Ranked& a, const Ranked& b) { return key(a) < key(b); });
   std::vector<uint32_t> order;
+  order.reserve(rows.size());
   for (const Ranked& row : rows) order.push_back(row.function);
   return order;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/text.h"
@@ -207,8 +208,7 @@ class ProfileLoader {
 
   Weight weight_of(const SampleSum& sum, double scale) {
     Weight weight{sum.weight, sum.samples};
-    if (scale != 1)
-      weight.weight = static_cast<int64_t>(static_cast<double>(weight.weight) * scale + 0.5);
+    if (scale != 1) weight.weight = std::llround(static_cast<double>(weight.weight) * scale);
     if (sums().text(sum.event) == kFoldedEvent) weight.samples = weight.weight;
     return weight;
   }

@@ -48,6 +48,28 @@ std::string row(const Profile& profile, const Function& function, const Widths& 
          styled(Style::kFaint, fit(printable(module), widths.module), colours) + "\n";
 }
 
+// What stands below everything else, where it was asked for: the part of each.
+std::string group_rows(const Profile& profile, const ReportOptions& options) {
+  if (options.filter.group_by == GroupBy::kNone) return {};
+  std::vector<uint32_t> groups;
+  for (const uint32_t child : profile.tree.children_of(0)) groups.push_back(child);
+  std::stable_sort(groups.begin(), groups.end(), [&](uint32_t a, uint32_t b) {
+    return profile.tree.nodes[a].total.weight > profile.tree.nodes[b].total.weight;
+  });
+  std::string text;
+  for (const uint32_t group : groups) {
+    const CallNode& node = profile.tree.nodes[group];
+    const double share = profile.share(node.total.weight);
+    text += fmt::format(
+        "{:>6.2f} % {:>7} {:>18}  {}\n", 100 * share,
+        fmt::format("± {:.2f}", 100 * share_half_width(share, profile.total.samples)),
+        format_count(node.total.samples),
+        fit(printable(profile.function_of(node).name),
+            options.columns < kAnyWidth ? options.columns - kFigureColumns : kAnyWidth));
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 Status write_top_report(ProfileSources sources, const ReportOptions& options) {
@@ -57,7 +79,7 @@ Status write_top_report(ProfileSources sources, const ReportOptions& options) {
   const size_t rows = limit == 0 ? order.size() : std::min(limit, order.size());
   const std::span shown(order.data(), rows);
   const Widths widths = widths_of(profile, shown, options.columns);
-  std::string text = profile_heading(profile, options);
+  std::string text = profile_heading(profile, options) + group_rows(profile, options);
   text += styled(Style::kHeading,
                  fmt::format("{:>8} {:>7} {:>8} {:>9}  {:<{}}  {}", "self", "95 %", "total",
                              "samples", "function", widths.padded_name, "module"),
