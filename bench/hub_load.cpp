@@ -101,22 +101,23 @@ void run_client(const HttpUrl& url, const std::string& job, const std::string& r
   }
 }
 
-// The sum of all counters of a job.
+// The sum of all counters of a job that load() adds to.
 int64_t total_of(const HttpUrl& url, const std::string& job) {
   HttpClient http(url, "");
   int64_t total = 0;
   std::string rest;
-  (void)http.stream(
-      "/api/v1/jobs/" + job + "/profile?as=csv", [&](std::string_view part) -> Status {
-        rest += part;
-        size_t from = 0;
-        for (size_t end; (end = rest.find('\n', from)) != std::string::npos; from = end + 1)
-          total += parse_number(std::string_view(rest).substr(rest.rfind(',', end) + 1,
-                                                              end - rest.rfind(',', end) - 1))
-                       .value_or(0);
-        rest.erase(0, from);
-        return {};
-      });
+  const auto take = [&](std::string_view part) -> Status {
+    rest += part;
+    size_t from = 0;
+    for (size_t end = 0; (end = rest.find('\n', from)) != std::string::npos; from = end + 1) {
+      const std::string_view line = std::string_view(rest).substr(from, end - from);
+      if (line.find(",cache-misses,") != std::string_view::npos)
+        total += parse_number(line.substr(line.rfind(',') + 1)).value_or(0);
+    }
+    rest.erase(0, from);
+    return {};
+  };
+  (void)http.stream("/api/v1/jobs/" + job + "/profile?as=csv", take);
   return total;
 }
 
