@@ -281,6 +281,7 @@ void Committer::bring_in(Work& work) {
   auto drafts = draft(work);
   if (drafts.empty()) return;
   std::vector<Change> changes;
+  changes.reserve(drafts.size());
   for (auto& [job, draft] : drafts) changes.push_back(std::move(draft.change));
   auto answers = apply_with_patience(changes);
   size_t place = 0;
