@@ -67,7 +67,7 @@ extern constinit const Command kBenchmarkClientCommand = {
         "took, "
         "and how often each event happened.\n\n"
         "    benchmark-client --jobid 2001 --repeat 5 -- ./app\n"
-        "    benchmark-client --jobid 2001 --commands list.txt --events page-faults,cpu-clock",
+        "    benchmark-client --jobid 2001 --commands list.txt --events page-faults",
     .flags = kFlags,
     .rest = Rest::kProgram,
     .run = run_benchmark_client,

@@ -57,8 +57,7 @@ extern constinit const Command kProfilingClientCommand = {
         "Runs commands, samples them and adds what each function used to the sums of a job, as it "
         "comes. Each event is a run of its own.\n\n"
         "    profiling-client --jobid 2001 -- make\n"
-        "    profiling-client --jobid 2001 --commands build.log --program /opt/clang++ --prepend "
-        "-O3",
+        "    profiling-client --jobid 2001 --commands list.txt --prepend -O3",
     .flags = kFlags,
     .rest = Rest::kProgram,
     .run = run_profiling_client,

@@ -31,7 +31,7 @@ Status RunHub::begin(const std::string& run, const std::string& journal) {
 
 bool RunHub::end(const std::string& folder) {
   if (!shipper_) return true;
-  const auto arrived = shipper_->finish(30 * kNsPerSecond);
+  const auto arrived = shipper_->finish(10 * kNsPerSecond);
   if (arrived.ok()) return true;
   log_warning("not all of this run is on the hub: {}", arrived.error().message);
   log_hint("the journal is kept: fathom send --hub {} --job {} --recording {}", target_->url,

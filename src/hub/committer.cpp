@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -13,7 +14,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMostSums = 50'000;  // of one change: it holds up whoever shares the store
+constexpr size_t kMostSums = 100'000;  // of one change: it holds up whoever shares the store
 constexpr size_t kMostKnownRuns = 200'000;
 constexpr size_t kMostRunsInChange = 10'000;
 
@@ -21,10 +22,15 @@ constexpr size_t kMostRunsInChange = 10'000;
 
 // A change in the making, and whose it is.
 struct Committer::Draft {
+  struct KeyHash {
+    size_t operator()(std::string_view key) const { return XXH3_64bits(key.data(), key.size()); }
+  };
   Change change;
   Work members;
-  std::unordered_map<std::string, size_t> sums;  // key -> place in change.sums
-  std::map<std::string, size_t> runs;            // -> place in change.runs
+  // Key -> place in change.sums. The keys are those of the members' contributions, which stay where
+  // they are as long as the draft does.
+  std::unordered_map<std::string_view, size_t, KeyHash> sums;
+  std::map<std::string, size_t> runs;  // -> place in change.runs
   int64_t updates = 0;
   bool full = false;
 
@@ -275,6 +281,7 @@ void Committer::bring_in(Work& work) {
   auto drafts = draft(work);
   if (drafts.empty()) return;
   std::vector<Change> changes;
+  changes.reserve(drafts.size());
   for (auto& [job, draft] : drafts) changes.push_back(std::move(draft.change));
   auto answers = apply_with_patience(changes);
   size_t place = 0;

@@ -15,6 +15,8 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostInFlight = 32;  // requests of one connection
+// As much as one read(2) may take: as much as the buffer has room for.
+constexpr size_t kLeastReadBytes = 4 << 10, kMostReadBytes = 64 << 10;
 constexpr uint32_t kMostHeaderBytes = 16 << 10;
 constexpr int64_t kWriteNs = 60 * kNsPerSecond;
 constexpr int64_t kSlowestBytesPerSecond = 50'000;
@@ -171,6 +173,7 @@ awaitable<Connection::Step> Connection::read_body(Parser& parser, Slot& slot) {
     if (!said) co_return Step::kEnd;
   }
   const int64_t begin_ns = monotonic_ns();
+  buffer_.reserve(std::min(std::max(length, kLeastReadBytes), kMostReadBytes));
   while (!parser.is_done()) {
     const auto have = static_cast<int64_t>(parser.get().body().size());
     read_by_ns_ = begin_ns + kBodyGraceNs + have * (kNsPerSecond / kSlowestBytesPerSecond);

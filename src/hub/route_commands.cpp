@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <future>
+#include <optional>
 
 #include "base/simdjson.h"
 #include "base/text.h"
@@ -157,10 +158,10 @@ Result<HttpReply> work(Hub& hub, const HttpCall& call) {
   dom::parser json;
   dom::element whole;
   std::vector<std::string> answers;
-  bool good = true;
+  std::optional<Error> refused;  // the first
   const auto take = [&](const dom::element& element) {
     const auto answer = obey(desk, element);
-    good = good && answer.ok();
+    if (!answer.ok() && !refused) refused = answer.error();
     answers.push_back(answer_json(answer));
   };
   dom::array array;
@@ -180,12 +181,13 @@ Result<HttpReply> work(Hub& hub, const HttpCall& call) {
     }
   }
   const std::string list = fmt::format(",\"answers\":[{}]", fmt::join(answers, ","));
-  if (desk.has_data) {
-    HttpReply reply = outcome_reply(apply(desk), list);
-    if (reply.status == 200 && !good) reply.status = 400;
-    return reply;
-  }
-  return json_reply(good ? 200 : 400, "{\"acknowledged\":0" + list + "}");
+  const Outcome outcome = desk.has_data ? apply(desk) : Outcome{};
+  if (!refused || outcome.how != Outcome::How::kApplied) return outcome_reply(outcome, list);
+  HttpReply reply = error_reply(*refused);
+  reply.body = fmt::format("{{\"error\":{},\"hint\":{},\"acknowledged\":{}{}}}\n",
+                           json_quote(refused->message), json_quote(refused->hint),
+                           outcome.acknowledged, list);
+  return reply;
 }
 
 }  // namespace

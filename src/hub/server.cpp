@@ -64,6 +64,7 @@ class Server : public Network {
   awaitable<void> accept_all();
   void sweep_later();
   void sweep();
+  void say_trouble(int64_t now_ns);
   void stop(int signal);
 
   net::basic_socket_acceptor<tcp> acceptor_;
@@ -72,6 +73,7 @@ class Server : public Network {
   std::mutex mutex_;
   std::list<std::weak_ptr<Connection>> connections_;
   int64_t end_by_ns_ = INT64_MAX;
+  int64_t told_retries_ = 0, tell_after_ns_ = 0;  // the sweeper's
 };
 
 awaitable<void> Server::accept_all() {
@@ -104,8 +106,19 @@ void Server::sweep_later() {
   });
 }
 
+// That batches wait for the store, at most every few seconds.
+void Server::say_trouble(int64_t now_ns) {
+  const int64_t retries = hub.committer().counts().retries;
+  if (retries == told_retries_ || now_ns < tell_after_ns_) return;
+  log_warning("the store does not answer: {} batches wait, at most {} s; none is acknowledged",
+              hub.committer().counts().waiting.load(), hub.options().patience_ns / kNsPerSecond);
+  told_retries_ = retries;
+  tell_after_ns_ = now_ns + 5 * kNsPerSecond;
+}
+
 void Server::sweep() {
   const int64_t now_ns = monotonic_ns();
+  say_trouble(now_ns);
   bool none = false;
   {
     const std::lock_guard lock(mutex_);

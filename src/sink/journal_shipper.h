@@ -27,8 +27,9 @@ class JournalShipper {
   JournalShipper(const JournalShipper&) = delete;
   JournalShipper& operator=(const JournalShipper&) = delete;
 
-  // The journal is whole now: waits until the rest has arrived, but no longer than patience.
-  Status finish(int64_t patience_ns);
+  // The journal is as whole as it will be: waits until the rest has arrived, but no longer than
+  // patience. `torn`: it may lack its end, as after a kill of the recorder.
+  Status finish(int64_t patience_ns, bool torn = false);
   [[nodiscard]] uint64_t shipped() const { return shipped_; }
 
  private:

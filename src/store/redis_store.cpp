@@ -192,6 +192,7 @@ class RedisStore final : public Store {
     const std::string key = of_job(job, "gauges");
     TRY_ASSIGN(const auto values, texts({"HVALS", key}));
     std::vector<GaugeValue> gauges;
+    gauges.reserve(values.size());
     for (const std::string& text : values) gauges.push_back(gauge_from(text));
     std::sort(gauges.begin(), gauges.end(), [](const GaugeValue& a, const GaugeValue& b) {
       return std::tie(a.scope, a.name) < std::tie(b.scope, b.name);
@@ -203,6 +204,7 @@ class RedisStore final : public Store {
     const std::string key = of_job(job, "marks");
     TRY_ASSIGN(const auto values, texts({"LRANGE", key, "0", "-1"}));
     std::vector<MarkText> marks;
+    marks.reserve(values.size());
     for (const std::string& text : values) marks.push_back(mark_from(text));
     return marks;
   }

@@ -2,6 +2,7 @@
 // A real hub and whoever may call: in order, in haste, hostile, slow.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <fstream>
@@ -297,6 +298,10 @@ TEST_F(ServerTest, EndsInOrderAndKeepsEverything) {
 
 TEST_F(ServerTest, ManyIdleConnectionsCostLittle) {
   const int many = getenv("FATHOM_LONG") != nullptr ? 5000 : 500;
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
   const int64_t before = resident_bytes();
   std::vector<std::unique_ptr<Wire>> wires;
   for (int i = 0; i < many; ++i) {

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Load for a hub, and what it does under it. bench/hub calls this; alone:
+//
+//   hub_load load URL JOB CLIENTS SECONDS UPDATES_A_BATCH KEYS   counters a second, exactness
+//   hub_load probe URL JOB SECONDS                               send to visible on the event
+//   stream hub_load idle URL CONNECTIONS                                memory of the hub a
+//   connection hub_load fill URL JOB COUNTERS                               so many different
+//   counters
+//
+// Each prints one JSON object.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/http_client.h"
+#include "base/text.h"
+#include "record/frame.h"
+#include "sink/hub_link.h"
+
+namespace fathom {
+namespace {
+
+constexpr int kInFlight = 8;  // requests of one client
+constexpr int kFrames = 16;   // different ones of each client
+
+// Ranks 0 … keys-1 with probability proportional to 1 / (rank + 1).
+class Zipf {
+ public:
+  explicit Zipf(size_t keys) {
+    double sum = 0;
+    for (size_t i = 0; i < keys; ++i) ends_.push_back(sum += 1.0 / static_cast<double>(i + 1));
+  }
+  size_t operator()(std::mt19937_64& random) const {
+    const double at = std::uniform_real_distribution(0.0, ends_.back())(random);
+    return static_cast<size_t>(std::lower_bound(ends_.begin(), ends_.end(), at) - ends_.begin());
+  }
+
+ private:
+  std::vector<double> ends_;
+};
+
+struct Made {
+  std::string frame;
+  int64_t sum = 0;
+};
+
+std::string key_name(size_t key) { return fmt::format("some::function_of_a_program_{}(int)", key); }
+
+Made make_frame(const std::vector<size_t>& keys) {
+  Interner names;
+  Rows rows;
+  Made made;
+  const StringId program = names.string("app"), event = names.string("cache-misses"),
+                 unit = names.string("events");
+  for (const size_t key : keys) {
+    const auto count = static_cast<int64_t>(key % 97 + 1);
+    rows.of<NodeSum>().push_back({names.string(key_name(key)), {}, program, event, unit, count});
+    made.sum += count;
+  }
+  made.frame = FrameEncoder().encode(names.dictionary(), rows).value();
+  return made;
+}
+
+struct Tally {
+  std::atomic<int64_t> updates{0}, sum{0}, failures{0};
+};
+
+// Keeps some requests under way until `end_ns`, then hears the rest.
+void run_client(const HttpUrl& url, const std::string& job, const std::string& run,
+                const std::vector<Made>& frames, size_t updates, int64_t end_ns, Tally& tally) {
+  HttpClient http(url, "", 60'000);
+  const std::string target = fmt::format("/api/v1/jobs/{}/batches?run={}&sequence=", job, run);
+  size_t sent = 0, heard = 0;
+  while (true) {
+    while (monotonic_ns() < end_ns && sent - heard < kInFlight) {
+      if (!http.send("POST", target + std::to_string(sent + 1), kFramesType,
+                     frames[sent % frames.size()].frame)
+               .ok())
+        break;
+      ++sent;
+    }
+    if (sent == heard) return;
+    const auto answer = http.receive();
+    if (!answer.ok() || answer.value().status != 200) {
+      ++tally.failures;
+      return;
+    }
+    tally.updates += static_cast<int64_t>(updates);
+    tally.sum += frames[heard++ % frames.size()].sum;
+  }
+}
+
+// The sum of all counters of a job that load() adds to.
+int64_t total_of(const HttpUrl& url, const std::string& job) {
+  HttpClient http(url, "");
+  int64_t total = 0;
+  std::string rest;
+  const auto take = [&](std::string_view part) -> Status {
+    rest += part;
+    size_t from = 0;
+    for (size_t end = 0; (end = rest.find('\n', from)) != std::string::npos; from = end + 1) {
+      const std::string_view line = std::string_view(rest).substr(from, end - from);
+      if (line.find(",cache-misses,") != std::string_view::npos)
+        total += parse_number(line.substr(line.rfind(',') + 1)).value_or(0);
+    }
+    rest.erase(0, from);
+    return {};
+  };
+  (void)http.stream("/api/v1/jobs/" + job + "/profile?as=csv", take);
+  return total;
+}
+
+int load(const HttpUrl& url, char** words) {
+  const std::string job = words[0];
+  const int clients = std::atoi(words[1]);
+  const double seconds = std::atof(words[2]);
+  const auto updates = static_cast<size_t>(std::atoll(words[3]));
+  const Zipf zipf(static_cast<size_t>(std::atoll(words[4])));
+  // A thousand clients share the frames of sixteen: making them is not what is measured.
+  std::vector<std::vector<Made>> frames(static_cast<size_t>(std::min(clients, 16)));
+  std::mt19937_64 random(7);
+  for (auto& list : frames) {
+    for (int i = 0; i < kFrames; ++i) {
+      std::vector<size_t> keys(updates);
+      for (size_t& key : keys) key = zipf(random);
+      list.push_back(make_frame(keys));
+    }
+  }
+  Tally tally;
+  const int64_t before = total_of(url, job);
+  const int64_t begin_ns = monotonic_ns();
+  const int64_t end_ns = begin_ns + static_cast<int64_t>(seconds * 1e9);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < clients; ++i)
+    threads.emplace_back([&, i] {
+      run_client(url, job, fmt::format("load-{}-{}", getpid(), i),
+                 frames[static_cast<size_t>(i) % frames.size()], updates, end_ns, tally);
+    });
+  for (std::thread& thread : threads) thread.join();
+  const double took = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  const bool exact = total_of(url, job) - before == tally.sum;
+  fmt::print(
+      "{{\"clients\":{},\"updates\":{},\"seconds\":{:.3f},\"per_second\":{:.0f},"
+      "\"failures\":{},\"exact\":{}}}\n",
+      clients, tally.updates.load(), took, static_cast<double>(tally.updates) / took,
+      tally.failures.load(), exact);
+  return exact && tally.failures == 0 ? 0 : 1;
+}
+
+double percentile(std::vector<double>& values, double share) {
+  if (values.empty()) return NAN;
+  std::sort(values.begin(), values.end());
+  return values[std::min(values.size() - 1,
+                         static_cast<size_t>(share * static_cast<double>(values.size())))];
+}
+
+int probe(const HttpUrl& url, char** words) {
+  const std::string job = words[0];
+  const double seconds = std::atof(words[1]);
+  const std::string run = fmt::format("probe-{}", getpid());
+  std::mutex mutex;
+  std::map<int64_t, int64_t> sent_ns;
+  std::vector<double> latencies_ms;
+  std::atomic<bool> watching{false}, over{false};
+  std::thread watcher([&] {
+    HttpClient http(url, "", 5'000);
+    std::string rest;
+    (void)http.stream("/api/v1/jobs/" + job + "/events", [&](std::string_view part) -> Status {
+      watching = true;
+      rest += part;
+      for (size_t end; (end = rest.find("\n\n")) != std::string::npos; rest.erase(0, end + 2)) {
+        const int64_t stands = json_number(std::string_view(rest).substr(0, end), run);
+        const std::lock_guard lock(mutex);
+        while (!sent_ns.empty() && sent_ns.begin()->first <= stands) {
+          latencies_ms.push_back(static_cast<double>(monotonic_ns() - sent_ns.begin()->second) /
+                                 1e6);
+          sent_ns.erase(sent_ns.begin());
+        }
+      }
+      return over ? Status(Error{Code::kExists, "over"}) : Status();
+    });
+  });
+  while (!watching) usleep(1'000);
+  HttpClient http(url, "");
+  const int64_t end_ns = monotonic_ns() + static_cast<int64_t>(seconds * 1e9);
+  for (int64_t i = 1; monotonic_ns() < end_ns; ++i) {
+    {
+      const std::lock_guard lock(mutex);
+      sent_ns[i] = monotonic_ns();
+    }
+    (void)http.call("POST", fmt::format("/api/v1/jobs/{}/lines?run={}&sequence={}", job, run, i),
+                    kLinesType, "{\"node\":\"probe\",\"x\":1}");
+    usleep(10'000);
+  }
+  usleep(200'000);
+  over = true;
+  (void)http.call("POST", fmt::format("/api/v1/jobs/{}/lines", job), kLinesType,
+                  "{\"mark\":\"over\"}");
+  watcher.join();
+  const size_t count = latencies_ms.size();
+  fmt::print("{{\"probes\":{},\"unseen\":{},\"p50_ms\":{:.1f},\"p99_ms\":{:.1f}}}\n", count,
+             sent_ns.size(), percentile(latencies_ms, 0.5), percentile(latencies_ms, 0.99));
+  return 0;
+}
+
+int64_t resident_bytes(const HttpUrl& url) {
+  HttpClient http(url, "");
+  const std::string page = http.call("GET", "/metrics").value().body;
+  const std::string name = "\nfathom_hub_resident_memory_bytes ";
+  const size_t at = page.find(name);
+  return at == std::string::npos ? 0
+                                 : static_cast<int64_t>(std::atof(page.c_str() + at + name.size()));
+}
+
+int idle(const HttpUrl& url, char** words) {
+  const int count = std::atoi(words[0]);
+  const int64_t before = resident_bytes(url);
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < count; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(url, ""));
+    if (!clients.back()->call("GET", "/healthz").ok()) return 1;
+  }
+  fmt::print("{{\"connections\":{},\"bytes_each\":{}}}\n", count,
+             (resident_bytes(url) - before) / count);
+  return 0;
+}
+
+int fill(const HttpUrl& url, char** words) {
+  const std::string job = words[0];
+  const auto counters = static_cast<size_t>(std::atoll(words[1]));
+  constexpr size_t kEach = 50'000;
+  HttpClient http(url, "", 120'000);
+  const int64_t begin_ns = monotonic_ns();
+  size_t frames = 0, heard = 0;
+  const auto hear = [&] {
+    const auto answer = http.receive();
+    ++heard;
+    return answer.ok() && answer.value().status == 200;
+  };
+  for (size_t key = 0; key < counters; key += kEach) {
+    std::vector<size_t> keys;
+    for (size_t i = key; i < std::min(counters, key + kEach); ++i) keys.push_back(i);
+    const Made made = make_frame(keys);
+    if (!http.send("POST",
+                   fmt::format("/api/v1/jobs/{}/batches?run=fill-{}&sequence={}", job, getpid(),
+                               ++frames),
+                   kFramesType, made.frame)
+             .ok())
+      return 1;
+    if (frames - heard >= kInFlight && !hear()) return 1;
+  }
+  while (heard < frames)
+    if (!hear()) return 1;
+  fmt::print("{{\"counters\":{},\"seconds\":{:.1f}}}\n", counters,
+             static_cast<double>(monotonic_ns() - begin_ns) / 1e9);
+  return 0;
+}
+
+}  // namespace
+}  // namespace fathom
+
+int main(int argc, char** argv) {
+  using namespace fathom;
+  struct Mode {
+    const char* name;
+    int words;
+    int (*run)(const HttpUrl& url, char** words);
+  };
+  constexpr Mode kModes[] = {
+      {"load", 5, load}, {"probe", 2, probe}, {"idle", 1, idle}, {"fill", 2, fill}};
+  for (const Mode& mode : kModes) {
+    if (argc != mode.words + 3 || std::string_view(argv[1]) != mode.name) continue;
+    const auto url = HttpUrl::parse(argv[2], kDefaultHubPort);
+    return url.ok() ? mode.run(url.value(), argv + 3) : 2;
+  }
+  fmt::print(stderr, "see the first lines of bench/hub_load.cpp\n");
+  return 2;
+}
