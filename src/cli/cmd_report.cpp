@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "base/gzip.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/text_style.h"
@@ -18,8 +19,9 @@ namespace fathom {
 namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
-constexpr std::string_view kFlagsOfFormats[] = {"table", "event", "process",   "thread",   "from",
-                                                "to",    "limit", "min-share", "function", "lines"};
+constexpr std::string_view kFlagsOfFormats[] = {"table",    "event", "process",   "thread",
+                                                "from",     "to",    "limit",     "min-share",
+                                                "function", "lines", "generation"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -73,7 +75,16 @@ Status read_stack_flags(const Arguments& arguments, ReportOptions& options) {
   if (!(percent >= 0 && percent <= 100))
     return Error{Code::kInvalid, "--min-share is a percentage from 0 to 100"};
   options.min_share = percent / 100;
+  options.generation = arguments.text("generation")[0] - '0';  // one of its choices
   return {};
+}
+
+// A file that ends in .gz is packed.
+Result<std::FILE*> create_output(const std::string& path) {
+  if (path.ends_with(".gz")) return create_gzip(path);
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return errno_error("open " + path);
+  return file;
 }
 
 // Where a picture goes that was asked for on a terminal: beside the recording, in place of an
@@ -114,14 +125,15 @@ Result<int> run_report(const Arguments& arguments) {
   }
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
   if (!output.empty()) {
-    file.reset(std::fopen(output.c_str(), "we"));
-    if (!file) return errno_error("open " + output);
+    TRY_ASSIGN(std::FILE * created, create_output(output));
+    file.reset(created);
     options.out = file.get();
     options.columns = kAnyWidth;
     options.colours = false;
   }
   TRY(report->write(recording, options));
   if (std::fflush(options.out) != 0) return errno_error("write the report");
+  if (file && std::fclose(file.release()) != 0) return errno_error("write " + output);
   if (!aside.empty()) log_info("{}", aside);
   if (beside) {
     TRY(print_out(output + "\n"));
@@ -139,12 +151,18 @@ constexpr Flag kFlags[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .help = "write to this file instead of stdout",
+     .help = "write to this file instead of stdout; packed if it ends in .gz",
      .completes = "file"},
     {.name = "table",
      .value = "TABLE",
      .help = "which table, for csv; fathom query --schema lists them",
      .fallback = "processes"},
+    {.name = "generation",
+     .value = "N",
+     .help =
+         "of the format pfw: 0 as its README has it, 1 and 2 with other names, 3 and 4 with hashes",
+     .fallback = "0",
+     .choices = "0 1 2 3 4"},
     {.name = "event",
      .letter = 'e',
      .value = "NAME",
@@ -214,7 +232,8 @@ extern constinit const Command kReportCommand = {
         "    fathom report make-1.fathom --as top --process cc1plus\n"
         "    fathom report make-1.fathom --as callers --function malloc\n\n"
         "Where calls were recorded (fathom run --probe io):\n\n"
-        "    fathom report make-1.fathom --as io --process cc1plus\n\n"
+        "    fathom report make-1.fathom --as io --process cc1plus\n"
+        "    fathom report make-1.fathom --as pfw -o make.pfw.gz\n\n"
         "On a terminal, html writes RUN.html and flamegraph RUN.svg beside the recording and print "
         "its name. callers takes all functions of exactly the name together; where there is none, "
         "those of that name "

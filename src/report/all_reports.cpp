@@ -13,6 +13,7 @@
 #include "report/json_report.h"
 #include "report/markdown_report.h"
 #include "report/openmetrics_report.h"
+#include "report/pfw_report.h"
 #include "report/report.h"
 #include "report/stat_report.h"
 #include "report/summary_report.h"
@@ -48,6 +49,9 @@ constexpr std::array kReports = {
                write_callers_report, FATHOM_STACK_FLAGS " function limit"},
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
+    ReportInfo{"pfw",
+               "calls as DataCrumbs and DFTracer write them, for Chrome's viewer and Perfetto",
+               write_pfw_report, "generation", ".pfw", kPfwMark},
     ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",
                write_stat_report},
 };
