@@ -66,6 +66,8 @@ std::span<const std::byte> BpfRing::peek() {
   }
 }
 
+bool BpfRing::empty() const { return *consumer_ >= __atomic_load_n(producer_, __ATOMIC_ACQUIRE); }
+
 void BpfRing::pop() { __atomic_store_n(consumer_, next_, __ATOMIC_RELEASE); }
 
 }  // namespace fathom

@@ -28,6 +28,8 @@ class BpfRing {
   [[nodiscard]] std::span<const std::byte> peek();
   // Gives the peeked record's room back.
   void pop();
+  // Nothing is in it, not even a record that is still being written.
+  [[nodiscard]] bool empty() const;
 
  private:
   BpfRing() = default;

@@ -35,6 +35,10 @@ Result<ImportCounts> import_into(const std::string& folder, const std::string& f
   out.add(run);
   TRY_ASSIGN(const ImportCounts counts, importer.read(file, out));
   run.end_ns = monotonic_ns();
+  if (counts.range) {
+    run.start_ns = counts.range->first;
+    run.end_ns = counts.range->second;
+  }
   run.records = out.records() + 1;
   out.add(run);
   TRY(out.close());
@@ -86,8 +90,10 @@ extern constinit const Command kImportCommand = {
         "Reads folded stacks (\"main;work;read 17\") as flame-graph scripts write them, and prints "
         "the name "
         "of the recording it made. The usual suffixes _[k], _[i] and _[j] mark functions of the "
-        "kernel, inlined ones and those of Java.\n\n"
+        "kernel, inlined ones and those of Java. Also reads the calls of a .pfw or .pfw.gz of any "
+        "generation, and the spool of a program that was killed.\n\n"
         "    fathom import out.folded\n"
+        "    fathom import profile.pfw.gz\n"
         "    fathom query out.folded-1.fathom 'select sum(weight) from samples'",
     .flags = kFlags,
     .positionals = kPositionals,

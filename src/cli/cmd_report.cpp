@@ -14,8 +14,8 @@ namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
 constexpr std::string_view kFlagsOfFormats[] = {
-    "table",    "event", "process",   "thread",   "rate",  "from",  "to",
-    "group-by", "limit", "min-share", "function", "lines", "width", "amounts"};
+    "table", "event",     "process",  "thread", "rate",  "from",    "to",        "group-by",
+    "limit", "min-share", "function", "lines",  "width", "amounts", "generation"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -88,12 +88,18 @@ constexpr Flag kFlags[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .help = "write to this file instead of stdout",
+     .help = "write to this file instead of stdout; packed if it ends in .gz",
      .completes = "file"},
     {.name = "table",
      .value = "TABLE",
      .help = "which table, for csv; fathom query --schema lists them",
      .fallback = "processes"},
+    {.name = "generation",
+     .value = "N",
+     .help =
+         "of the format pfw: 0 as its README has it, 1 and 2 with other names, 3 and 4 with hashes",
+     .fallback = "0",
+     .choices = "0 1 2 3 4"},
     {.name = "event",
      .letter = 'e',
      .value = "NAME",
@@ -186,7 +192,8 @@ extern constinit const Command kReportCommand = {
         "    fathom report out.folded --as flamegraph -o out.svg\n"
         "    fathom report old=a.fathom new=b.fathom --as tree --group-by config\n\n"
         "Where calls were recorded (fathom run --probe io):\n\n"
-        "    fathom report make-1.fathom --as io --process cc1plus\n\n"
+        "    fathom report make-1.fathom --as io --process cc1plus\n"
+        "    fathom report make-1.fathom --as pfw -o make.pfw.gz\n\n"
         "On a terminal, html writes RUN.html and flamegraph RUN.svg beside the recording and print "
         "its name. callers takes all functions of exactly the name together; where there is none, "
         "those of that name "

@@ -133,6 +133,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
   options.settings.io_layers = join(arguments.texts("layers"), ",");
+  options.settings.io_files = !arguments.has("no-files");
   TRY(read_trace_filters(arguments, options.settings));
   options.settings.counters = join(arguments.texts("counters"), ",");
   options.settings.per_thread = arguments.has("per-thread");
@@ -332,6 +333,8 @@ constexpr Flag kFlags[] = {
     {.name = "plan",
      .help =
          "only say what the I/O probe would attach where in the kernel, and about at what cost"},
+    {.name = "no-files",
+     .help = "calls in the kernel without the files they are about, which costs less"},
     {.name = "min-duration",
      .value = "TIME",
      .help = "with --io trace: only calls in the kernel that took at least so long, such as 1ms"},

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "base/gzip.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/text_style.h"
@@ -29,6 +30,14 @@ Result<std::string> picture_path(const std::string& source, const ReportInfo& re
                      report.name + " -o FILE" + report.extension};
   }
   return path;
+}
+
+// A file that ends in .gz is packed.
+Result<std::FILE*> create_output(const std::string& path) {
+  if (path.ends_with(".gz")) return create_gzip(path);
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return errno_error("open " + path);
+  return file;
 }
 
 GroupBy group_by_from(std::string_view name) {
@@ -87,6 +96,8 @@ Status read_report_flags(const Arguments& arguments, ReportOptions& options) {
     if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};
     options.limit = static_cast<size_t>(limit);
   }
+  if (is_given(arguments, "generation"))
+    options.generation = arguments.text("generation")[0] - '0';  // one of its choices
   if (!is_given(arguments, "min-share")) return {};
   TRY_ASSIGN(const double percent, arguments.real("min-share"));
   if (!(percent >= 0 && percent <= 100))
@@ -123,14 +134,15 @@ Status write_report(const Arguments& arguments, const ReportInfo& report,
   }
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(nullptr, std::fclose);
   if (!output.empty()) {
-    file.reset(std::fopen(output.c_str(), "we"));
-    if (!file) return errno_error("open " + output);
+    TRY_ASSIGN(std::FILE * created, create_output(output));
+    file.reset(created);
     options.out = file.get();
     options.columns = kAnyWidth;
     options.colours = false;
   }
   TRY(write_sources(report, sources, options));
   if (std::fflush(options.out) != 0) return errno_error("write the report");
+  if (file && std::fclose(file.release()) != 0) return errno_error("write " + output);
   if (!aside.empty()) log_info("{}", aside);
   if (beside) {
     TRY(print_out(output + "\n"));

@@ -2,10 +2,11 @@
 #include <array>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/gzip.h"
 #include "base/text.h"
 #include "import/folded_importer.h"
 #include "import/importer.h"
+#include "import/pfw_importer.h"
 #include "import/spool_importer.h"
 
 namespace fathom {
@@ -14,6 +15,8 @@ namespace {
 constexpr std::array kImporters = {
     ImporterInfo{"spool", "the spool of a program that was killed with an in-target library in it",
                  looks_like_spool, import_spool},
+    ImporterInfo{"pfw", "calls of DataCrumbs, DFTracer or fathom: .pfw and .pfw.gz", looks_like_pfw,
+                 import_pfw},
     ImporterInfo{"folded", "folded stacks: frames joined by ';', a blank, a count", looks_folded,
                  import_folded},
 };
@@ -40,7 +43,7 @@ Result<const ImporterInfo*> find_importer(std::string_view name, const std::stri
     }
     return error;
   }
-  TRY_ASSIGN(const std::string start, read_start(path, kStartBytes));
+  TRY_ASSIGN(const std::string start, read_unpacked_start(path, kStartBytes));
   for (const ImporterInfo& importer : kImporters) {
     if (importer.matches(start)) return &importer;
   }

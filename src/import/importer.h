@@ -4,9 +4,11 @@
 // be its own.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "sink/record_stream.h"
@@ -16,6 +18,8 @@ namespace fathom {
 struct ImportCounts {
   int64_t lines = 0;    // or events, as the format has them
   int64_t skipped = 0;  // not understood, and left out
+  // The first and the last time of what was read, where it has times of its own.
+  std::optional<std::pair<int64_t, int64_t>> range = {};
 };
 
 struct ImporterInfo {

@@ -25,7 +25,7 @@ Result<ImportCounts> import_spool(const std::string& path, RecordStream& out) {
     return Error{Code::kInvalid, "a program is still writing " + path, "end it, or wait for it"};
   SpoolRecords records(out, layer_of(reader->header()));
   reader->drain(TickClock::of_spool(reader->header()), true, records);
-  return ImportCounts{records.calls(), reader->damaged()};
+  return ImportCounts{.lines = records.calls(), .skipped = reader->damaged()};
 }
 
 }  // namespace fathom

@@ -15,6 +15,7 @@
 #include "report/json_report.h"
 #include "report/markdown_report.h"
 #include "report/openmetrics_report.h"
+#include "report/pfw_report.h"
 #include "report/rates_report.h"
 #include "report/report.h"
 #include "report/stat_report.h"
@@ -112,6 +113,8 @@ constexpr std::array kReports = {
                                   FATHOM_STACK_FLAGS " limit lines"),
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
+    of_run("pfw", "calls as DataCrumbs and DFTracer write them, for Chrome's viewer and Perfetto",
+           write_pfw_report, "generation from to", {".pfw", kPfwMark}),
     of_run("stat", "counted events with rates and ratios, as perf stat has them",
            write_stat_report),
 };

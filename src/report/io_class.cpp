@@ -55,14 +55,15 @@ constexpr ClassRow kFunctions[] = {
      "mount umount umount2 shm_unlink mq_unlink mq_getattr mq_setattr mq_notify bind listen "
      "getpeername getsockname getsockopt setsockopt sockatmark epoll_ctl inotify_add_watch "
      "inotify_rm_watch fanotify_mark setbuf setbuffer setlinebuf setvbuf name_to_handle_at "
-     "aio_error aio_return aio_cancel io_cancel io_uring_register quotactl"},
+     "io_submit aio_error aio_return aio_cancel io_cancel io_uring_register quotactl"},
     {IoClass::kSeek,
      "lseek llseek fseek fseeko ftell ftello rewind fgetpos fsetpos seekdir telldir rewinddir "
      "ungetc ungetwc"},
     {IoClass::kSync, "fsync fdatasync sync syncfs sync_file_range fflush msync aio_fsync"},
     {IoClass::kWait,
      "poll ppoll select pselect pselect6 epoll_wait epoll_pwait epoll_pwait2 epoll_wait_old "
-     "aio_suspend io_getevents io_pgetevents io_uring_enter lio_listio"},
+     "aio_suspend io_getevents io_pgetevents io_uring_enter lio_listio wait4 waitid"},
+    {IoClass::kProcess, "clone clone3 fork vfork execve execveat exit exit_group pidfd_open"},
     {IoClass::kMap,
      "mmap mmap2 munmap mremap mprotect madvise posix_madvise mlock mlock2 munlock mlockall "
      "munlockall mincore remap_file_pages shmat shmdt brk sbrk"},
@@ -102,6 +103,7 @@ constexpr std::array kLayers = {
     Layer{"vfs", "virtual file system"},
     Layer{"", ""},
     Layer{"os_cache", "page cache"},
+    Layer{"faults", "page faults"},
     Layer{"block", "block devices"},
 };
 constexpr size_t kFileSystems = 6;
@@ -146,9 +148,9 @@ bool contains_word(const ClassRow& row, std::string_view name) {
 }  // namespace
 
 std::string_view io_class_name(IoClass io_class) {
-  constexpr std::array<std::string_view, 12> kNames = {"read",  "write", "copy",   "open",
-                                                       "close", "meta",  "seek",   "sync",
-                                                       "wait",  "map",   "memory", "other"};
+  constexpr std::array<std::string_view, 13> kNames = {"read",   "write",   "copy", "open", "close",
+                                                       "meta",   "seek",    "sync", "wait", "map",
+                                                       "memory", "process", "other"};
   return kNames[static_cast<size_t>(io_class)];
 }
 

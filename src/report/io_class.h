@@ -20,6 +20,7 @@ enum class IoClass {
   kWait,      // for somebody else: poll, select. No I/O of its own
   kMap,       // mmap and such; its bytes are a length, not moved
   kMemory,    // malloc and such: no I/O at all; its bytes are a size
+  kProcess,   // fork, exec, exit: no I/O
   kOther,
 };
 
@@ -46,7 +47,8 @@ inline bool is_written(IoClass io_class) {
 }
 // Its time is time of I/O.
 inline bool is_io(IoClass io_class) {
-  return io_class != IoClass::kWait && io_class != IoClass::kMemory;
+  return io_class != IoClass::kWait && io_class != IoClass::kMemory &&
+         io_class != IoClass::kProcess;
 }
 
 }  // namespace fathom

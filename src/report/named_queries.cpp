@@ -148,6 +148,61 @@ GROUP BY c.run, c.label, c.slice_ns, r.start_ns, c.layer, c.name ORDER BY c.run,
      "no calls that move bytes were recorded: the probes that watch them are listed by fathom "
      "doctor"},
 
+    {"io-layers", "What passed through each layer: calls, files, bytes read and written, time", R"(
+WITH calls AS (
+  SELECT run, label, layer, name, file, count, bytes, errors, time_ns FROM counters WHERE layer <> 'counters'
+  UNION ALL BY NAME
+  SELECT run, label, layer, name, file, 1 AS count, bytes, (result < 0)::BIGINT AS errors, duration_ns AS time_ns
+  FROM spans)
+SELECT c.label, c.layer, sum(c.count) AS calls, sum(c.errors) AS errors, count(DISTINCT c.file) AS files,
+       sum(c.bytes) FILTER (regexp_matches(c.name, 'read|recv|get[cls]|scanf|sendfile|splice|copy_file')) AS read_bytes,
+       sum(c.bytes) FILTER (regexp_matches(c.name, 'write|send|put|printf|splice|copy_file')) AS written_bytes,
+       round(sum(c.time_ns) / 1e9, 6) AS time_s, round((any_value(r.end_ns) - any_value(r.start_ns)) / 1e9, 3) AS run_s
+FROM calls c JOIN runs r USING (run) GROUP BY c.run, c.label, c.layer ORDER BY c.run, calls DESC, c.layer)",
+     "no calls were recorded: the probes that watch them are listed by fathom doctor"},
+
+    {"amplification", "How much more each layer moves than system calls asked for", R"(
+WITH calls AS (
+  SELECT run, label, layer, name, bytes FROM counters WHERE bytes > 0
+  UNION ALL BY NAME
+  SELECT run, label, layer, name, bytes FROM spans WHERE bytes > 0),
+moved AS (
+  SELECT run, label, layer,
+         sum(bytes) FILTER (regexp_matches(name, '^(p?read(v|v2|64)?|recv.*|vfs_read|read_pages|read_fixed)$')) AS read_bytes,
+         sum(bytes) FILTER (regexp_matches(name, '^(p?write(v|v2|64)?|send(to|msg)?|vfs_write|write_fixed)$')) AS written_bytes
+  FROM calls GROUP BY ALL)
+SELECT m.label, m.layer, m.read_bytes, round(m.read_bytes / s.read_bytes, 3) AS read_factor, m.written_bytes,
+       round(m.written_bytes / s.written_bytes, 3) AS write_factor
+FROM moved m LEFT JOIN moved s ON s.run = m.run AND s.layer = 'sys'
+WHERE m.read_bytes > 0 OR m.written_bytes > 0 ORDER BY m.run, m.layer)",
+     "no calls that move bytes were recorded: fathom run --probe io"},
+
+    {"nested-calls", "Of traced calls: which lie within which, and how much of their time", R"(
+SELECT o.label, o.layer AS outer_layer, o.name AS outer_name, i.layer AS inner_layer, i.name AS inner_name,
+       count(*) AS calls, round(sum(i.duration_ns) / 1e6, 3) AS inner_ms,
+       round(100.0 * sum(i.duration_ns) / nullif(sum(o.duration_ns), 0), 1) AS percent
+FROM spans o JOIN spans i ON i.run = o.run AND i.pid = o.pid AND i.tid = o.tid AND i.start_ns >= o.start_ns
+  AND i.start_ns + i.duration_ns <= o.start_ns + o.duration_ns AND i.layer <> o.layer
+GROUP BY o.run, o.label, o.layer, o.name, i.layer, i.name ORDER BY o.run, inner_ms DESC, calls DESC, outer_name, inner_name)",
+     "no traced calls lie within each other: fathom run --probe io --io trace"},
+
+    {"access-patterns", "Files by how they are read and written: small pieces, jumps", R"(
+WITH steps AS (
+  SELECT run, label, file, name, bytes, offset_bytes,
+         lag(offset_bytes + bytes) OVER (PARTITION BY run, pid, file, name ORDER BY start_ns) AS expected
+  FROM spans WHERE layer = 'sys' AND bytes > 0 AND file <> ''),
+files AS (
+  SELECT run, label, file, name, count(*) AS calls, sum(bytes) AS bytes,
+         count(*) FILTER (offset_bytes <> expected) AS jumps FROM steps GROUP BY ALL
+  UNION ALL BY NAME
+  SELECT run, label, file, name, sum(count) AS calls, sum(bytes) AS bytes, NULL AS jumps FROM counters
+  WHERE layer = 'sys' AND bytes > 0 AND file <> '' GROUP BY ALL)
+SELECT label, file, name, calls, bytes, (bytes // calls)::BIGINT AS mean_bytes, jumps,
+       concat_ws(', ', CASE WHEN calls >= 100 AND bytes // calls < 4096 THEN 'small' END,
+                 CASE WHEN calls >= 10 AND jumps * 2 > calls THEN 'random' END) AS warning
+FROM files ORDER BY run, warning = '', calls DESC, file, name LIMIT 50)",
+     "no system calls that move bytes were recorded: fathom run --probe io, as root"},
+
     {"hot-functions", "Where samples were taken: functions by own weight", R"(
 SELECT s.label, s.event, s.state, t.symbol, t.module, t.kind, count(*) AS samples, sum(s.weight) AS weight,
        round(100.0 * sum(s.weight) / sum(sum(s.weight)) OVER (PARTITION BY s.run, s.event, s.state), 2) AS percent

@@ -29,6 +29,7 @@ struct ReportOptions {
   ProfileFilter filter = {};         // for formats about stacks
   std::string function = {};         // for callers
   std::optional<size_t> limit = {};  // rows of a table; 0: all; absent: what the format finds right
+  int generation = 0;                // of formats that have several
   double min_share = 0.01;           // of a tree: what is less is left out
   // For differences.
   enum class Width { kBoth, kBefore, kAfter };

@@ -48,7 +48,9 @@ TEST(IoClass, SystemCallsAreToldByTheSameNames) {
              IoClass::kRead);
   expect_all("sys", "newfstatat newfstat getdents64 ioctl faccessat2", IoClass::kMetadata);
   expect_all("sys", "pselect6 epoll_wait io_uring_enter", IoClass::kWait);
-  expect_all("sys", "futex clone3 readable", IoClass::kOther);
+  expect_all("sys", "futex readable", IoClass::kOther);
+  expect_all("sys", "clone3 execve exit_group", IoClass::kProcess);
+  expect_all("sys", "wait4 epoll_wait", IoClass::kWait);
 }
 
 TEST(IoClass, OtherLayersAreToldByAWord) {

@@ -88,7 +88,7 @@ static __always_inline uint32_t file_of(struct WireTaskCalls* calls, struct task
   if (fd < 0) return 0;
   struct file* file = file_at(task, fd);
   if (!file) return 0;
-  if (trace && (rule->flags & kRulePosition)) *position = BPF_CORE_READ(file, f_pos);
+  if (trace && (rule->flags & kRulePosition)) *position = position_of(file);
   return number_of_file(calls, file);
 }
 

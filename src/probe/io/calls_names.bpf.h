@@ -9,6 +9,11 @@ enum {
   kAnonymousMagic = 0x09041934,
 };
 
+/* Since Linux 6.2: what is read through it costs a load, and not a call. */
+extern void* bpf_rdonly_cast(const void* from, __u32 type) __ksym __weak;
+#define LOOK_AT(type, from) \
+  ((type*)bpf_rdonly_cast((const void*)(from), bpf_core_type_id_kernel(type)))
+
 /* What a name is made of. */
 struct Named {
   struct WireFileKey key;
@@ -134,8 +139,10 @@ static __always_inline struct file* file_at(struct task_struct* task, int32_t fd
   if (!files) return 0;
   struct fdtable* table = files->fdt;
   if (fd < 0 || (uint32_t)fd >= table->max_fds) return 0;
-  struct file* file = 0;
   struct file** first = table->fd;
+  /* Any type that begins with a pointer will do. */
+  if (bpf_rdonly_cast) return (struct file*)LOOK_AT(struct hlist_head, first + fd)->first;
+  struct file* file = 0;
   bpf_probe_read_kernel(&file, sizeof(file), first + fd);
   return file;
 }
@@ -147,11 +154,30 @@ static __noinline uint32_t kind_of(struct inode* inode) {
   return magic == kAnonymousMagic ? kNameAnonymous : kNamePath;
 }
 
-static __always_inline void key_of_file(struct file* file, struct inode* inode,
-                                        struct WireFileKey* key) {
+static __always_inline struct inode* inode_of(struct file* file) {
+  return bpf_rdonly_cast ? LOOK_AT(struct file, file)->f_inode : BPF_CORE_READ(file, f_inode);
+}
+
+static __always_inline int64_t position_of(struct file* file) {
+  return bpf_rdonly_cast ? LOOK_AT(struct file, file)->f_pos : BPF_CORE_READ(file, f_pos);
+}
+
+static __always_inline void key_of_inode(struct inode* inode, struct WireFileKey* key) {
+  if (bpf_rdonly_cast) {
+    const struct inode* seen = LOOK_AT(struct inode, inode);
+    key->inode = seen->i_ino;
+    key->generation = seen->i_generation;
+    key->device = seen->i_sb->s_dev;
+    return;
+  }
   key->inode = BPF_CORE_READ(inode, i_ino);
   key->device = BPF_CORE_READ(inode, i_sb, s_dev);
   key->generation = BPF_CORE_READ(inode, i_generation);
+}
+
+static __always_inline void key_of_file(struct file* file, struct inode* inode,
+                                        struct WireFileKey* key) {
+  key_of_inode(inode, key);
   /* All of them share an inode: what they can do tells them apart. */
   if (key->device == anonymous_device) key->generation = (uint64_t)BPF_CORE_READ(file, f_op) >> 3;
 }
@@ -164,7 +190,7 @@ static __always_inline void describe(struct file* file, struct inode* inode, str
 
 static __always_inline uint32_t number_of_file(struct WireTaskCalls* calls, struct file* file) {
   struct Named named = {};
-  struct inode* inode = BPF_CORE_READ(file, f_inode);
+  struct inode* inode = inode_of(file);
   key_of_file(file, inode, &named.key);
   struct WireKnownFile* place = place_of(calls, &named.key);
   if (is_key(place, &named.key)) return place->file;
@@ -175,7 +201,7 @@ static __always_inline uint32_t number_of_file(struct WireTaskCalls* calls, stru
 /* The same for a task that keeps none. */
 static __always_inline uint32_t number_of_any_file(struct file* file) {
   struct Named named = {};
-  struct inode* inode = BPF_CORE_READ(file, f_inode);
+  struct inode* inode = inode_of(file);
   key_of_file(file, inode, &named.key);
   describe(file, inode, &named);
   return number_of(&named);
@@ -231,9 +257,7 @@ __noinline uint32_t number_of_path(struct WireTaskCalls* calls, uint64_t path, i
 static __always_inline uint32_t number_of_inode(struct WireTaskCalls* calls, struct inode* inode) {
   if (!with_files || !inode) return 0;
   struct Named named = {};
-  named.key.inode = BPF_CORE_READ(inode, i_ino);
-  named.key.device = BPF_CORE_READ(inode, i_sb, s_dev);
-  named.key.generation = BPF_CORE_READ(inode, i_generation);
+  key_of_inode(inode, &named.key);
   struct WireKnownFile* place = place_of(calls, &named.key);
   if (is_key(place, &named.key)) return place->file;
   struct hlist_node* alias = BPF_CORE_READ(inode, i_dentry.first);

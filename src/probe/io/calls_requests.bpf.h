@@ -44,10 +44,14 @@ static __always_inline uint32_t number_of_disk(struct gendisk* disk) {
 SEC("tp_btf/block_io_start")
 int BPF_PROG(block_io_start, struct request* rq) {
   struct WireRequest request = {};
-  if (!whose(&request)) return 0;
+  const uint64_t key = (uint64_t)rq;
+  if (!whose(&request)) {
+    /* One that was merged into another never completed. */
+    if (bpf_map_lookup_elem(&requests, &key)) bpf_map_delete_elem(&requests, &key);
+    return 0;
+  }
   request.start_ns = bpf_ktime_get_ns();
   request.file = number_of_disk(BPF_CORE_READ(rq, q, disk));
-  const uint64_t key = (uint64_t)rq;
   bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
   return 0;
 }
@@ -89,8 +93,7 @@ int BPF_PROG(block_rq_issue, struct request* rq) {
   return 0;
 }
 
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(block_rq_complete, struct request* rq, uint8_t status) {
+static __always_inline int completed(struct request* rq, uint8_t status) {
   const uint64_t key = (uint64_t)rq;
   struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
   if (!request) return 0;
@@ -105,6 +108,13 @@ int BPF_PROG(block_rq_complete, struct request* rq, uint8_t status) {
   bpf_map_delete_elem(&requests, &key);
   return 0;
 }
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(block_rq_complete, struct request* rq, uint8_t status) {
+  return completed(rq, status);
+}
+/* Some complete without the other being told. */
+SEC("tp_btf/block_io_done")
+int BPF_PROG(block_io_done, struct request* rq) { return completed(rq, 0); }
 
 static __always_inline int merged(void) {
   struct WireRequest request = {};

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -34,6 +35,7 @@ constexpr size_t kMostRingBytes = size_t{8} << 20;
 constexpr size_t kLeastRingBytes = size_t{1} << 20;
 constexpr size_t kWakeParts = 8;  // of a ring that is full so far its reader is woken
 constexpr size_t kMostWaiting = 1 << 16;
+constexpr int kEndPatience = 1000;
 
 // As the kernel writes it into inodes: eventfd, epoll and their like share it.
 uint32_t anonymous_device() {
@@ -77,6 +79,7 @@ class BpfCalls final : public KernelCalls {
   void drain(KernelRecords& records, bool last);
   void take_waiting(KernelRecords& records, bool last);
   void send_before(uint32_t slice);
+  void count_unended();
 
   CallsSkeleton* skeleton_ = nullptr;
   KernelCallSettings settings_;
@@ -89,7 +92,9 @@ class BpfCalls final : public KernelCalls {
   std::vector<std::vector<std::byte>> waiting_;  // records whose file has no name yet
   std::set<int64_t> adopted_;
   std::vector<std::string> seen_layers_;
-  std::string not_here_;  // hooks that this kernel does not have
+  std::string not_here_;     // hooks that this kernel does not have
+  bool unfinished_ = false;  // a record was never ended
+  int64_t unended_ = 0;
   int64_t misses_ = 0;
   uint32_t gathered_ = 0;
 };
@@ -267,11 +272,34 @@ void BpfCalls::finish(KernelRecords& records) {
   syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
   drain(records, false);
   if (!settings_.trace) send_before(UINT32_MAX);
+  const auto unread = [this] {
+    return std::any_of(rings_.begin(), rings_.end(),
+                       [](const BpfRing& ring) { return !ring.empty(); });
+  };
+  for (int tries = 0; tries < kEndPatience; ++tries) {
+    drain(records, false);
+    if (!unread()) break;
+    sched_yield();
+  }
   drain(records, true);
+  unfinished_ = unread();
+  count_unended();
+}
+
+// Requests of disks that were issued, and whose end was never told.
+void BpfCalls::count_unended() {
+  const int map = bpf_map__fd(skeleton_->maps.requests);
+  uint64_t key = 0, next = 0;
+  for (bool first = true; bpf_map_get_next_key(map, first ? nullptr : &key, &next) == 0;) {
+    first = false;
+    key = next;
+    WireRequest request{};
+    if (bpf_map_lookup_elem(map, &key, &request) == 0 && request.issue_ns != 0) ++unended_;
+  }
 }
 
 int64_t BpfCalls::dropped() const {
-  return static_cast<int64_t>(skeleton_->bss->counts.dropped) + calls_missed(skeleton_);
+  return static_cast<int64_t>(skeleton_->bss->counts.dropped) + calls_missed(skeleton_) + unended_;
 }
 
 int64_t BpfCalls::buffer_bytes() const {
@@ -299,6 +327,8 @@ std::string BpfCalls::missing() const {
   add(counts.dropped_names, "files have no name: too many were new at once");
   add(counts.foreign, "system calls of 32-bit programs were not told apart");
   add(counts.too_deep, "calls were nested too deep");
+  if (unfinished_)
+    text += (text.empty() ? "" : "; ") + std::string("a ring was not read to its end");
   if (!not_here_.empty()) text += (text.empty() ? "" : "; ") + ("not seen: " + not_here_);
   return text;
 }

@@ -55,6 +55,7 @@ constexpr KernelProgram kPrograms[] = {
     {"block_io_start", "block", "block_io_start", false, 250},
     {"block_rq_issue", "block", "block_rq_issue", false, 250},
     {"block_rq_complete", "block", "block_rq_complete", false, 250},
+    {"block_io_done", "block", "block_io_done", false, 50},
     {"block_bio_backmerge", "block", "block_bio_backmerge", false, 250},
     {"block_bio_frontmerge", "block", "block_bio_frontmerge", false, 250},
     {"io_uring_submit_req", "io_uring", "io_uring_submit_req", false, 250},

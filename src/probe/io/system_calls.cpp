@@ -26,7 +26,9 @@ constexpr WireRule of_path(int path = 0, int at = -1) { return rule(0, -1, path,
 constexpr WireRule opens(int path = 0, int at = -1) { return rule(kRuleMakesFd, -1, path, at, -1); }
 constexpr WireRule makes_fd(int fd = -1) { return rule(kRuleMakesFd, fd, -1, -1, -1); }
 constexpr WireRule closes() { return rule(kRuleEntryFile, 0, -1, -1, -1); }
-constexpr WireRule executes(int path, int at) { return rule(kRuleExec, -1, path, at, -1); }
+constexpr WireRule executes(int path, int at) {
+  return rule(kRuleExec | kRuleEntryFile, -1, path, at, -1);
+}
 constexpr WireRule ends() { return rule(kRuleAtEntry, -1, -1, -1, -1); }
 
 #define CALL(name, how) \

@@ -22,12 +22,15 @@ def time_of(rows, layer, name, file):
                if row["layer"] == layer and row["name"] == name and io_calls.label(row["file"]) == file)
 
 
-def blocks_of(rows, name, file):
+def blocks_of(rows, names, file):
     """Of the process that wrote or read that file: disks do not know files."""
     pids = {row["pid"] for row in rows if row["layer"] == "sys" and row["name"] in ("read", "write") and
             io_calls.label(row["file"]) == file and int(row["b"] or 0) > 0}
-    some = [row for row in rows if row["layer"] == "block" and row["name"] == name and row["pid"] in pids]
+    some = [row for row in rows if row["layer"] == "block" and row["name"] in names and row["pid"] in pids]
     return sum(int(row["n"]) for row in some), sum(int(row["b"] or 0) for row in some)
+
+
+ISSUED, ENDED = ("sequential", "random"), ("read", "write")
 
 
 def main():
@@ -43,12 +46,16 @@ def main():
     longer = time_of(rows, "sys", "write", "buffered") >= time_of(rows, "ext4", "write", "buffered") > 0
     less = all(int(row["s"]) <= int(row["t"]) for row in rows if row["s"] and row["t"])
     direct = total(rows, "sys", "write", "direct")
-    to_disk, from_disk = blocks_of(rows, "write", "direct"), blocks_of(rows, "read", "direct")
-    if to_disk[0] > 37:  # the folder's own blocks
-        to_disk = (37, to_disk[1] - 4096 * (to_disk[0] - 37))
+    # As they are issued: the writer of `direct` is the process that wrote 37 blocks, its reader reads 19.
+    issued = blocks_of(rows, ISSUED, "direct")
+    blocks = (37 + 19) * 4096
+    assert issued[0] >= 37 + 19 and issued[1] - blocks == (issued[0] - 37 - 19) * 4096, issued  # the folder's own
     dropped = io_calls.of_probe(run)[1]
-    print(f"{writes[0]},{writes[1]},23 {direct[0]},{direct[1]} {to_disk[0]},{to_disk[1]} "
-          f"{from_disk[0]},{from_disk[1]} {dropped} {str(syncs and longer and less).lower()}")
+    ended = blocks_of(rows, ENDED, "direct")
+    # The end of a request is told, or the request is counted as lost.
+    assert ended[0] <= issued[0] and issued[0] - ended[0] <= dropped <= issued[0] // 4, (issued, ended, dropped)
+    assert total(rows, "block", "queue")[0] >= issued[0]
+    print(f"{writes[0]},{writes[1]} {direct[0]},{direct[1]} {str(syncs and longer and less).lower()}")
 
 
 if __name__ == "__main__":
