@@ -82,6 +82,7 @@ function(fathom_add_cuda_workloads)
   set(dir ${CMAKE_SOURCE_DIR}/tests/workloads/cuda)
   add_library(workload_fake_driver SHARED ${dir}/fake_driver.c)
   set_target_properties(workload_fake_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1)
+  target_link_options(workload_fake_driver PRIVATE -Wl,-Bsymbolic) # as the real one: it calls itself
   add_executable(workload_cuda_known ${dir}/cuda_known.c)
   add_executable(workload_cuda_known_direct ${dir}/cuda_known.c)
   target_compile_definitions(workload_cuda_known_direct PRIVATE DIRECT)

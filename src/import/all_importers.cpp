@@ -4,6 +4,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "import/driver_log_importer.h"
 #include "import/folded_importer.h"
 #include "import/importer.h"
 #include "import/spool_importer.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr std::array kImporters = {
     ImporterInfo{"spool", "the spool of a program that was killed with an in-target library in it",
                  looks_like_spool, import_spool},
+    ImporterInfo{"driver-log", "metrics.log and timeline.log of CUDA driver calls (Alnair)",
+                 looks_like_driver_log, import_driver_log},
     ImporterInfo{"folded", "folded stacks: frames joined by ';', a blank, a count", looks_folded,
                  import_folded},
 };

@@ -57,27 +57,27 @@ static void took_physical(Word handle, Word bytes, Word where, const char* call)
 }
 
 #define AT(pointer) (*(Word*)(pointer))
-#define TOOK(kind, key, count)                                     \
-  do {                                                             \
-    CONTEXT;                                                       \
-    if (result != 0) break;                                        \
-    const uint64_t taken = (count);                                \
-    BYTES(taken);                                                  \
-    memory_took(kind, key, taken, __func__);                       \
+#define TOOK(kind, key, count)               \
+  do {                                       \
+    CONTEXT;                                 \
+    if (result != 0) break;                  \
+    const uint64_t taken = (count);          \
+    BYTES(taken);                            \
+    memory_took(kind, key, taken, __func__); \
   } while (0)
 /* What is given back is forgotten first; its size is the call's bytes. */
 #define FORGET(kind, key) const struct Allocation was = memory_forget(kind, key)
-#define FREED                           \
-  do {                                  \
-    CONTEXT;                            \
-    if (result != 0) memory_back(&was); \
+#define FREED                                    \
+  do {                                           \
+    CONTEXT;                                     \
+    if (result != 0) memory_back(&was);          \
     if (was.kind != kNoMemory) BYTES(was.bytes); \
   } while (0)
 
 #define FREE(function, since, count, kind, ...) \
   CU_FULL(function, since, kPlainCall, count, FORGET(kind, a), FREED; __VA_ARGS__)
-#define FREE_SZ(function, since, count, kind, ...)  \
-  FREE(function, since, count, kind, __VA_ARGS__)   \
+#define FREE_SZ(function, since, count, kind, ...) \
+  FREE(function, since, count, kind, __VA_ARGS__)  \
   FREE(function##_ptsz, since, count, kind, __VA_ARGS__)
 
 /* clang-format off: a line each */
@@ -96,7 +96,11 @@ FREE(cuMemHostUnregister, 4000, 1, kHostMemory, NOTHING)
 CU(cuArrayCreate_v2, 3020, 2, TOOK(kArrayMemory, AT(a), array_bytes(b)))
 CU(cuArray3DCreate_v2, 3020, 2, TOOK(kArrayMemory, AT(a), array_3d_bytes(b)))
 FREE(cuArrayDestroy, 2000, 1, kArrayMemory, NOTHING)
-CU(cuMemCreate, 10020, 4, CONTEXT; if (result == 0) { BYTES(b); took_physical(AT(a), b, c, __func__); })
+CU(
+    cuMemCreate, 10020, 4, CONTEXT; if (result == 0) {
+      BYTES(b);
+      took_physical(AT(a), b, c, __func__);
+    })
 CU(cuMemRelease, 10020, 1, CONTEXT; if (result == 0) memory_released(a))
 CU(cuMemMap, 10020, 5, BYTES(b); CONTEXT; if (result == 0) memory_mapped(a, b, d))
 CU(cuMemUnmap, 10020, 2, BYTES(b); CONTEXT; if (result == 0) memory_unmapped(a, b))
@@ -128,7 +132,7 @@ CU_ANY(cuMemHostGetDevicePointer_v2, 3020)
 CU_ANY(cuMemHostGetFlags, 2030)
 CU_ANY(cuMemAdvise, 8000)
 CU_ANY(cuMemAdvise_v2, 12020)
-CU_PTSZ(cuMemPrefetchAsync, 8000, 4, BYTES(b); STREAM(d))
+CU_PTSZ(cuMemPrefetchAsync, 8000, 5, BYTES(b); STREAM(d))
 CU_PTSZ(cuMemPrefetchAsync_v2, 12020, 5, BYTES(b); STREAM(e))
 CU_ANY(cuMemRangeGetAttribute, 8000)
 CU_ANY(cuMemRangeGetAttributes, 8000)

@@ -20,9 +20,7 @@ enum { kStripes = 16, kMostDrivers = 640, kRoomForLine = 320, kLinesBytes = 6553
 uint32_t fathom_alone;
 
 /* Many threads add to them at once, each to those of its stripe. */
-static struct {
-  struct CallSum of[kMostDrivers];
-} stripes[kStripes];
+static struct { struct CallSum of[kMostDrivers]; } stripes[kStripes];
 
 static struct {
   struct Gate gate;
@@ -72,7 +70,8 @@ static void append(const char* path, const char* bytes, size_t size, int flags) 
 
 static void write_lines(void) {
   if (alone_log.text.at == alone_log.lines) return;
-  append(log_files()->timeline, alone_log.lines, (size_t)(alone_log.text.at - alone_log.lines), O_APPEND);
+  append(log_files()->timeline, alone_log.lines, (size_t)(alone_log.text.at - alone_log.lines),
+         O_APPEND);
   alone_log.text = text_in(alone_log.lines, sizeof alone_log.lines);
 }
 
@@ -125,12 +124,13 @@ static void ends(int signal) {
 
 /* Where the program has no handler of its own by now. */
 static void take_signals(void) {
-  static const int kEnds[] = {SIGHUP, SIGINT,  SIGQUIT, SIGILL, SIGABRT,
-                              SIGBUS, SIGFPE,  SIGSEGV, SIGTERM};
+  static const int kEnds[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT,
+                              SIGBUS, SIGFPE, SIGSEGV, SIGTERM};
   for (size_t i = 0; i < sizeof kEnds / sizeof *kEnds; ++i) {
     struct sigaction now;
     if (sigaction(kEnds[i], NULL, &now) != 0 || now.sa_handler != SIG_DFL) continue;
-    struct sigaction ours = {.sa_handler = ends, .sa_flags = (int)SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
+    struct sigaction ours = {.sa_handler = ends,
+                             .sa_flags = (int)SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
     sigaction(kEnds[i], &ours, NULL);
   }
 }
@@ -143,10 +143,12 @@ static void begin_process(uint64_t self) {
     memset(stripes, 0, sizeof stripes);
     alone_log.text = text_in(alone_log.lines, sizeof alone_log.lines);
     log_files_forget();
+    (void)log_files(); /* now: who comes later is not the first */
     alone_log.ending = false;
     if (!is_child) {
       alone_log.ticks_per_ns_32 = find_rate();
-      alone_log.flush_ticks = (uint64_t)(((unsigned __int128)FLUSH_NS * alone_log.ticks_per_ns_32) >> 32);
+      alone_log.flush_ticks =
+          (uint64_t)(((unsigned __int128)FLUSH_NS * alone_log.ticks_per_ns_32) >> 32);
       take_signals();
     }
     alone_log.next_flush = ticks_now() + alone_log.flush_ticks;
@@ -169,8 +171,7 @@ static void add_line(const struct Driver* driver, uint64_t ticks, const struct A
 static uint32_t stripe_of_thread(void) {
   static __thread uint32_t known; /* + 1 */
   static uint32_t next;
-  if (unlikely(known == 0))
-    known = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % kStripes + 1;
+  if (unlikely(known == 0)) known = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % kStripes + 1;
   return known - 1;
 }
 
@@ -188,7 +189,8 @@ void alone_end(struct Driver* driver, uint64_t start_ticks, uint64_t end_ticks, 
   (void)result;
   const bool is_frequent = driver->kind == kLaunchCall || driver->kind == kLookUpCall;
   if (!is_frequent || alone_log.everything) add_line(driver, ticks, about);
-  if (unlikely(end_ticks >= __atomic_load_n(&alone_log.next_flush, __ATOMIC_RELAXED) || alone_log.ending))
+  if (unlikely(end_ticks >= __atomic_load_n(&alone_log.next_flush, __ATOMIC_RELAXED) ||
+               alone_log.ending))
     alone_flush(false);
 }
 
@@ -201,24 +203,24 @@ static void finish(void) {
 __attribute__((destructor)) static void at_exit(void) { finish(); }
 
 /* These end the program without destructors. */
-#define WRAP_END(function)                                       \
-  CALL_SITE(function);                                           \
-  FATHOM_EXPORT void function(int status) {                      \
-    if (site_##function.real == NULL) start_guarded();           \
-    memory_note_leaks();                                         \
-    finish();                                                    \
-    ((void (*)(int))site_##function.real)(status);               \
-    __builtin_unreachable();                                     \
+#define WRAP_END(function)                             \
+  CALL_SITE(function);                                 \
+  FATHOM_EXPORT void function(int status) {            \
+    if (site_##function.real == NULL) start_guarded(); \
+    memory_note_leaks();                               \
+    finish();                                          \
+    ((void (*)(int))site_##function.real)(status);     \
+    __builtin_unreachable();                           \
   }
 WRAP_END(_exit)
 WRAP_END(_Exit)
 
-#define WRAP_EXEC(function, parameters, arguments)               \
-  CALL_SITE(function);                                           \
-  FATHOM_EXPORT int function parameters {                        \
-    if (site_##function.real == NULL) start_guarded();           \
-    finish();                                                    \
-    return ((int(*) parameters)site_##function.real)arguments;   \
+#define WRAP_EXEC(function, parameters, arguments)             \
+  CALL_SITE(function);                                         \
+  FATHOM_EXPORT int function parameters {                      \
+    if (site_##function.real == NULL) start_guarded();         \
+    finish();                                                  \
+    return ((int(*) parameters)site_##function.real)arguments; \
   }
 WRAP_EXEC(execve, (const char* path, char* const list[], char* const variables[]),
           (path, list, variables))

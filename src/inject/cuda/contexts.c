@@ -16,7 +16,7 @@ static void primary_retained(Word context, Word device) {
 
 /* It goes with the last who gave it back, or at once. */
 static void primary_released(Word device) {
-  typedef int StateFunction(int32_t device, uint32_t* flags, int32_t* active);
+  typedef int StateFunction(int32_t device, uint32_t * flags, int32_t * active);
   StateFunction* get_state = (StateFunction*)driver_function("cuDevicePrimaryCtxGetState");
   uint32_t flags = 0;
   int32_t active = 1;
@@ -28,9 +28,11 @@ static void primary_released(Word device) {
 }
 
 #define AT(pointer) (*(Word*)(pointer))
-#define CHANGED if (result == 0) context_changed()
-#define NAMED(handle, text) \
-  if (result == 0 && (text) != 0) name_set(AT(handle), (const char*)(text), strlen((const char*)(text)))
+#define CHANGED \
+  if (result == 0) context_changed()
+#define NAMED(handle, text)       \
+  if (result == 0 && (text) != 0) \
+  name_set(AT(handle), (const char*)(text), strlen((const char*)(text)))
 
 /* clang-format off: a line each */
 CU_ANY(cuInit, 2000)
@@ -49,7 +51,11 @@ CU_ANY(cuDeviceGetP2PAttribute, 8000)
 CU_ANY(cuDeviceGetDefaultMemPool, 11020)
 CU_ANY(cuDeviceGetMemPool, 11020)
 CU_ANY(cuDeviceSetMemPool, 11020)
-CU(cuDevicePrimaryCtxRetain, 7000, 2, if (result == 0) { primary_retained(AT(a), b); contexts_changed(); })
+CU(
+    cuDevicePrimaryCtxRetain, 7000, 2, if (result == 0) {
+      primary_retained(AT(a), b);
+      contexts_changed();
+    })
 CU(cuDevicePrimaryCtxRelease, 7000, 1, if (result == 0) primary_released(a))
 CU(cuDevicePrimaryCtxRelease_v2, 11000, 1, if (result == 0) primary_released(a))
 CU(cuDevicePrimaryCtxReset, 7000, 1, if (result == 0) primary_released(a))
@@ -57,10 +63,14 @@ CU(cuDevicePrimaryCtxReset_v2, 11000, 1, if (result == 0) primary_released(a))
 CU_ANY(cuDevicePrimaryCtxGetState, 7000)
 CU_ANY(cuDevicePrimaryCtxSetFlags, 7000)
 CU_ANY(cuDevicePrimaryCtxSetFlags_v2, 11000)
-CU(cuCtxCreate_v2, 3020, 3, CHANGED)
-CU(cuCtxCreate_v3, 11040, 5, CHANGED)
-CU(cuCtxCreate_v4, 12050, 4, CHANGED)
-CU(cuCtxDestroy_v2, 4000, 1, if (result == 0) { contexts_changed(); memory_context_gone(a); })
+CU(cuCtxCreate_v2, 3020, 8, CHANGED)
+CU(cuCtxCreate_v3, 11040, 8, CHANGED)
+CU(cuCtxCreate_v4, 12050, 8, CHANGED)
+CU(
+    cuCtxDestroy_v2, 4000, 1, if (result == 0) {
+      contexts_changed();
+      memory_context_gone(a);
+    })
 CU(cuCtxPushCurrent_v2, 4000, 1, CHANGED)
 CU(cuCtxPopCurrent_v2, 4000, 1, CHANGED)
 CU(cuCtxSetCurrent, 4000, 1, CHANGED)

@@ -2,7 +2,8 @@
  * Copies and sets. */
 #include "inject/cuda/driver.h"
 
-static const char* const kDirections[] = {"", "host to host", "host to device", "device to host", "device to device", "copy"};
+static const char* const kDirections[] = {
+    "", "host to host", "host to device", "device to host", "device to device", "copy"};
 
 static void about_copy(struct About* about, uint32_t kind, bool say_kind, uint64_t bytes) {
   about->name = kDirections[kind];
@@ -74,11 +75,11 @@ static void about_batch(struct About* about, Word sizes, Word count) {
 
 #define COPY(function, since, count, ...) \
   CU_FULL(function, since, kCopyCall, count, NOTHING, __VA_ARGS__)
-#define COPY_DS(function, since, count, ...)   \
-  COPY(function, since, count, __VA_ARGS__)    \
+#define COPY_DS(function, since, count, ...) \
+  COPY(function, since, count, __VA_ARGS__)  \
   COPY(function##_ptds, since, count, __VA_ARGS__)
-#define COPY_SZ(function, since, count, ...)   \
-  COPY(function, since, count, __VA_ARGS__)    \
+#define COPY_SZ(function, since, count, ...) \
+  COPY(function, since, count, __VA_ARGS__)  \
   COPY(function##_ptsz, since, count, __VA_ARGS__)
 #define H2D(bytes) about_copy(&about, kHostToDevice, false, bytes)
 #define D2H(bytes) about_copy(&about, kDeviceToHost, false, bytes)
@@ -110,19 +111,19 @@ COPY_SZ(cuMemcpy3DAsync_v2, 3020, 2, about_copy_3d(&about, a); STREAM(b))
 COPY_DS(cuMemcpy3DPeer, 4000, 1, about_copy_3d(&about, a))
 COPY_SZ(cuMemcpy3DPeerAsync, 4000, 2, about_copy_3d(&about, a); STREAM(b))
 COPY_SZ(cuMemcpyBatchAsync, 12080, 9, about_batch(&about, c, d); STREAM(i))
-COPY_SZ(cuMemcpyBatchAsync_v2, 13000, 8, about_batch(&about, c, d); STREAM(h))
+COPY_SZ(cuMemcpyBatchAsync_v2, 13000, 9, about_batch(&about, c, d); STREAM(h))
 COPY_SZ(cuMemcpy3DBatchAsync, 12080, 5, STREAM(e))
-COPY_SZ(cuMemcpy3DBatchAsync_v2, 13000, 4, STREAM(d))
+COPY_SZ(cuMemcpy3DBatchAsync_v2, 13000, 5, STREAM(d))
 CU_PTDS(cuMemsetD8_v2, 3020, 3, BYTES(c); CONTEXT)
 CU_PTDS(cuMemsetD16_v2, 3020, 3, BYTES(c * 2); CONTEXT)
 CU_PTDS(cuMemsetD32_v2, 3020, 3, BYTES(c * 4); CONTEXT)
-CU_PTDS(cuMemsetD2D8_v2, 3020, 5, BYTES(d * e); CONTEXT)
-CU_PTDS(cuMemsetD2D16_v2, 3020, 5, BYTES(d * e * 2); CONTEXT)
-CU_PTDS(cuMemsetD2D32_v2, 3020, 5, BYTES(d * e * 4); CONTEXT)
+CU_PTDS(cuMemsetD2D8_v2, 3020, 5, BYTES(d* e); CONTEXT)
+CU_PTDS(cuMemsetD2D16_v2, 3020, 5, BYTES(d* e * 2); CONTEXT)
+CU_PTDS(cuMemsetD2D32_v2, 3020, 5, BYTES(d* e * 4); CONTEXT)
 CU_PTSZ(cuMemsetD8Async, 3020, 4, BYTES(c); STREAM(d))
 CU_PTSZ(cuMemsetD16Async, 3020, 4, BYTES(c * 2); STREAM(d))
 CU_PTSZ(cuMemsetD32Async, 3020, 4, BYTES(c * 4); STREAM(d))
-CU_PTSZ(cuMemsetD2D8Async, 3020, 6, BYTES(d * e); STREAM(f))
-CU_PTSZ(cuMemsetD2D16Async, 3020, 6, BYTES(d * e * 2); STREAM(f))
-CU_PTSZ(cuMemsetD2D32Async, 3020, 6, BYTES(d * e * 4); STREAM(f))
+CU_PTSZ(cuMemsetD2D8Async, 3020, 6, BYTES(d* e); STREAM(f))
+CU_PTSZ(cuMemsetD2D16Async, 3020, 6, BYTES(d* e * 2); STREAM(f))
+CU_PTSZ(cuMemsetD2D32Async, 3020, 6, BYTES(d* e * 4); STREAM(f))
 /* clang-format on */

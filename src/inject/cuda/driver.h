@@ -3,8 +3,9 @@
  * Every one returns a number (0: success) and takes whole registers or stack slots, which are
  * passed on as they come, whatever their types: so no header of CUDA is needed, and more arguments
  * than a function has do no harm. The name is the one that libcuda exports, with its ABI version
- * (_v2) and per-thread-stream form (_ptds, _ptsz); `since` is the CUDA version (12000 for 12.0) from
- * which cuGetProcAddress means it by the name without them. */
+ * (_v2) and per-thread-stream form (_ptds, _ptsz); `since` is the CUDA version (12000 for 12.0)
+ * from which cuGetProcAddress means it by the name without them. Versions of one function are given
+ * the number of arguments of the longest. */
 #pragma once
 
 #include "inject/core/call.h"
@@ -20,10 +21,10 @@ struct Driver {
 };
 enum DriverKind { kPlainCall, kLaunchCall, kCopyCall, kLookUpCall };
 
-#define DRIVER_ENTRY(function, since, kind)                                       \
-  CALL_SITE(function);                                                            \
-  static struct Driver driver_##function                                          \
-      __attribute__((section("fathom_driver"), used, aligned(8))) = {             \
+#define DRIVER_ENTRY(function, since, kind)                           \
+  CALL_SITE(function);                                                \
+  static struct Driver driver_##function                              \
+      __attribute__((section("fathom_driver"), used, aligned(8))) = { \
           &site_##function, (void*)function, NULL, since, kind}
 extern struct Driver __start_fathom_driver[] __attribute__((visibility("hidden")));
 extern struct Driver __stop_fathom_driver[] __attribute__((visibility("hidden")));
@@ -75,11 +76,10 @@ static inline __attribute__((always_inline)) void driver_begin(struct DriverCall
 #define P6 (Word a, Word b, Word c, Word d, Word e, Word f)
 #define P8 (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h)
 #define P9 (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i)
-#define P11 \
-  (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i, Word j, Word k)
-#define P16                                                                                  \
-  (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i, Word j, Word k, \
-   Word l, Word m, Word n, Word o, Word p)
+#define P11 (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i, Word j, Word k)
+#define P16                                                                                        \
+  (Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i, Word j, Word k, Word l, \
+   Word m, Word n, Word o, Word p)
 #define G1 (a)
 #define G2 (a, b)
 #define G3 (a, b, c)
@@ -92,22 +92,22 @@ static inline __attribute__((always_inline)) void driver_begin(struct DriverCall
 #define G16 (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
 
 /* `before` is done before the real call, what follows after it: statements that fill in `about`. */
-#define CU_FULL(function, since, kind, count, before, ...)                         \
-  FATHOM_EXPORT int function P##count;                                             \
-  DRIVER_ENTRY(function, since, kind);                                             \
-  int function P##count {                                                          \
+#define CU_FULL(function, since, kind, count, before, ...)                            \
+  FATHOM_EXPORT int function P##count;                                                \
+  DRIVER_ENTRY(function, since, kind);                                                \
+  int function P##count {                                                             \
     if (unlikely(driver_##function.real == NULL) && !driver_find(&driver_##function)) \
-      return kErrorNotFound;                                                       \
-    struct DriverCall call;                                                        \
-    before;                                                                        \
-    driver_begin(&call, &driver_##function);                                       \
-    const int result = ((int(*) P##count)driver_##function.real)G##count;          \
-    if (unlikely(!call.recorded && !call.alone)) return result;                    \
-    call_stop(&call.call);                                                         \
-    struct About about = {0};                                                      \
-    __VA_ARGS__;                                                                   \
-    driver_end(&call, &driver_##function, result, &about);                         \
-    return result;                                                                 \
+      return kErrorNotFound;                                                          \
+    struct DriverCall call;                                                           \
+    before;                                                                           \
+    driver_begin(&call, &driver_##function);                                          \
+    const int result = ((int(*) P##count)driver_##function.real)G##count;             \
+    if (unlikely(!call.recorded && !call.alone)) return result;                       \
+    call_stop(&call.call);                                                            \
+    struct About about = {0};                                                         \
+    __VA_ARGS__;                                                                      \
+    driver_end(&call, &driver_##function, result, &about);                            \
+    return result;                                                                    \
   }
 #define NOTHING (void)0
 #define CU(function, since, count, ...) \
@@ -115,11 +115,11 @@ static inline __attribute__((always_inline)) void driver_begin(struct DriverCall
 /* Nothing is known of its arguments but that there are at most eight. */
 #define CU_ANY(function, since) CU(function, since, 8, NOTHING)
 /* The same function in its form for per-thread default streams, too. */
-#define CU_PTSZ(function, since, count, ...)   \
-  CU(function, since, count, __VA_ARGS__)      \
+#define CU_PTSZ(function, since, count, ...) \
+  CU(function, since, count, __VA_ARGS__)    \
   CU(function##_ptsz, since, count, __VA_ARGS__)
-#define CU_PTDS(function, since, count, ...)   \
-  CU(function, since, count, __VA_ARGS__)      \
+#define CU_PTDS(function, since, count, ...) \
+  CU(function, since, count, __VA_ARGS__)    \
   CU(function##_ptds, since, count, __VA_ARGS__)
 
 #define STREAM(word) (about.has_context = about.has_stream = true, about.stream = (word))

@@ -4,5 +4,8 @@
 
 #include "inject/cuda/alone.h"
 
-const struct Family fathom_family = {
-    .name = "cuda", .version = 1, .alone = alone_begin, .started = alone_started};
+const struct Family fathom_family = {.name = "cuda",
+                                     .version = 1,
+                                     .suffix = "_CUDA",
+                                     .alone = alone_begin,
+                                     .started = alone_started};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/cuda/log_text.h"
 
-static const char* const kFirst[] = {"cuInit",         "cuMemAlloc",  "cuMemFree",
-                                     "cuLaunchKernel", "cuMemcpyH2D", "cuMemcpyD2H",
+static const char* const kFirst[] = {"cuInit",          "cuMemAlloc",  "cuMemFree",
+                                     "cuLaunchKernel",  "cuMemcpyH2D", "cuMemcpyD2H",
                                      "cuGetProcAddress"};
 enum { kFirstCount = sizeof kFirst / sizeof *kFirst, kNameBytes = 96 };
 

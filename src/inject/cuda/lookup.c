@@ -34,28 +34,28 @@ __attribute__((visibility("hidden"))) void* fathom_driver_dlsym(void* handle, co
   return pointer != NULL ? driver_wrapper(name, pointer, 0, 0) : NULL;
 }
 
-#define REPLACE(version, flags)                                                           \
-  do {                                                                                    \
-    void** found = (void**)b;                                                             \
-    if (result == 0 && a != 0 && found != NULL && *found != NULL && !is_ours(*found))     \
+#define REPLACE(version, flags)                                                                \
+  do {                                                                                         \
+    void** found = (void**)b;                                                                  \
+    if (result == 0 && a != 0 && found != NULL && *found != NULL && !is_ours(*found))          \
       *found = driver_wrapper((const char*)a, *found, (uint32_t)(version), (uint64_t)(flags)); \
   } while (0)
 
 /* The answer is replaced also where nothing is recorded, so not with CU. */
-#define CU_LOOK_UP(function, since, count)                                            \
-  FATHOM_EXPORT int function P##count;                                                \
-  DRIVER_ENTRY(function, since, kLookUpCall);                                         \
-  int function P##count {                                                             \
-    if (unlikely(driver_##function.real == NULL) && !driver_find(&driver_##function)) \
-      return kErrorNotFound;                                                          \
-    struct DriverCall call;                                                           \
-    driver_begin(&call, &driver_##function);                                          \
-    const int result = ((int(*) P##count)driver_##function.real)G##count;             \
-    call_stop(&call.call);                                                            \
-    REPLACE(c, d);                                                                    \
-    const struct About about = {0};                                                   \
+#define CU_LOOK_UP(function, since, count)                                                  \
+  FATHOM_EXPORT int function P##count;                                                      \
+  DRIVER_ENTRY(function, since, kLookUpCall);                                               \
+  int function P##count {                                                                   \
+    if (unlikely(driver_##function.real == NULL) && !driver_find(&driver_##function))       \
+      return kErrorNotFound;                                                                \
+    struct DriverCall call;                                                                 \
+    driver_begin(&call, &driver_##function);                                                \
+    const int result = ((int(*) P##count)driver_##function.real)G##count;                   \
+    call_stop(&call.call);                                                                  \
+    REPLACE(c, d);                                                                          \
+    const struct About about = {0};                                                         \
     if (call.recorded || call.alone) driver_end(&call, &driver_##function, result, &about); \
-    return result;                                                                    \
+    return result;                                                                          \
   }
-CU_LOOK_UP(cuGetProcAddress, 11030, 4)
+CU_LOOK_UP(cuGetProcAddress, 11030, 5)
 CU_LOOK_UP(cuGetProcAddress_v2, 12000, 5)

@@ -19,7 +19,8 @@ enum {
 struct Slot {
   uintptr_t handle; /* 0: empty */
   const struct KernelName* name;
-  uint64_t asked; /* 0: looked up by the program; else the generation in which the driver was asked */
+  uint64_t
+      asked; /* 0: looked up by the program; else the generation in which the driver was asked */
 };
 static struct Slot slots[kSlots];
 static uint32_t slots_used;
@@ -119,10 +120,10 @@ static const struct KernelName* ask(uintptr_t handle) {
     NameFunction* function = (NameFunction*)driver_function(kAsked[i]);
     const char* text = NULL;
     if (function == NULL || function(&text, handle) != 0 || text == NULL) continue;
-    return set(handle, text, strnlen(text, kLongest), __atomic_load_n(&generation, __ATOMIC_RELAXED));
+    return set(handle, text, strnlen(text, kLongest),
+               __atomic_load_n(&generation, __ATOMIC_RELAXED));
   }
-  return set(handle, kUnknown, sizeof kUnknown - 1,
-             __atomic_load_n(&generation, __ATOMIC_RELAXED));
+  return set(handle, kUnknown, sizeof kUnknown - 1, __atomic_load_n(&generation, __ATOMIC_RELAXED));
 }
 
 const struct KernelName* name_of_kernel(uintptr_t handle) {

@@ -36,8 +36,7 @@ uint64_t process_number(void) {
   if (likely(now != 0)) return now;
   uint64_t empty = 0;
   const uint64_t next = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
-  return __atomic_compare_exchange_n(known, &empty, next, false, __ATOMIC_RELAXED,
-                                     __ATOMIC_RELAXED)
+  return __atomic_compare_exchange_n(known, &empty, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
              ? next
              : empty;
 }

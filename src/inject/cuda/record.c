@@ -67,8 +67,8 @@ static uint32_t text_of(const struct About* about) {
   if (about->has_context) current = current_context();
   uint64_t hash = mix((uint64_t)(uintptr_t)about->name, about->name_length);
   hash = mix(hash, current.context);
-  hash = mix(hash, (uint64_t)(uint32_t)current.device << 32 | about->has_stream << 1 |
-                       about->has_shape);
+  hash = mix(hash,
+             (uint64_t)(uint32_t)current.device << 32 | about->has_stream << 1 | about->has_shape);
   hash = mix(hash, about->stream);
   if (about->has_shape) {
     uint64_t words[3];

@@ -69,7 +69,7 @@ static bool same_base(const struct Driver* driver, const char* name, struct Base
 static struct Driver* by_address(const char* name, const void* pointer) {
   struct Driver *found = NULL, *any = NULL;
   const struct Base wanted = base_of(name);
-  uint32_t count = 0;
+  uint32_t count = 0; /* several functions that do nothing may be one */
   for (struct Driver* at = __start_fathom_driver; at != __stop_fathom_driver; ++at) {
     if (at->real != pointer) continue;
     any = at;
@@ -85,14 +85,15 @@ static struct Driver* by_name(const char* name) {
   return NULL;
 }
 
-/* The newest ABI that a program of this version means; there is none per thread where the function
- * does not depend on it. */
+/* The newest ABI that a program of this version means and this driver has; there is none per thread
+ * where the function does not depend on it. Should the rule err, nothing is lost but a label:
+ * functions of one name are wrapped with as many arguments as any of them has. */
 static struct Driver* by_version(const char* name, uint32_t version, bool per_thread) {
   struct Driver* best = NULL;
   bool best_form = false;
   const struct Base wanted = base_of(name);
   for (struct Driver* at = __start_fathom_driver; at != __stop_fathom_driver; ++at) {
-    if (at->since > version || !same_base(at, name, wanted)) continue;
+    if (at->since > version || at->real == NULL || !same_base(at, name, wanted)) continue;
     const bool form = base_of(at->site->name).per_thread == per_thread;
     if (base_of(at->site->name).per_thread && !per_thread) continue;
     if (best == NULL || (form && !best_form) || (form == best_form && at->since > best->since)) {

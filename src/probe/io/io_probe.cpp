@@ -7,7 +7,7 @@
 #include "base/install.h"
 #include "base/text.h"
 #include "probe/io/coverage.h"
-#include "probe/io/preload.h"
+#include "probe/preload.h"
 #include "spool/spool_folder.h"
 #include "spool/spool_records.h"
 

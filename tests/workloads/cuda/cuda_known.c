@@ -3,7 +3,8 @@
  * one; what it called is added to ./tally (a line a function: name, calls, bytes, errors) by ways
  * that no library sees. Runs on the fake driver. With -DDIRECT it is linked to libcuda itself.
  *
- *   cuda_known [dlsym|dlsym-default|proc|proc_v2] [plain|ptds] [THREADS] [exit|_exit|abort|kill|segv|fork|exec|leak] */
+ *   cuda_known [dlsym|dlsym-default|proc|proc_v2] [plain|ptds] [THREADS]
+ * [exit|_exit|abort|kill|segv|fork|exec|leak] */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,22 +20,34 @@
 typedef uintptr_t W;
 /* base name, ABI version, per-thread form */
 #define FUNCTIONS(X)                                                                               \
-  X(cuInit, , ) X(cuDeviceGet, , ) X(cuDevicePrimaryCtxRetain, , ) X(cuDevicePrimaryCtxReset, _v2, ) \
-  X(cuCtxCreate, _v2, ) X(cuCtxDestroy, _v2, ) X(cuCtxSetCurrent, , ) X(cuCtxSynchronize, , )       \
-  X(cuModuleLoadData, , ) X(cuModuleUnload, , ) X(cuModuleGetFunction, , ) X(cuLibraryLoadData, , )  \
-  X(cuLibraryGetKernel, , ) X(cuMemAlloc, _v2, ) X(cuMemAllocPitch, _v2, ) X(cuMemAllocManaged, , )  \
-  X(cuMemAllocAsync, , _ptsz) X(cuMemAllocFromPoolAsync, , _ptsz) X(cuMemFree, _v2, )               \
-  X(cuMemFreeAsync, , _ptsz) X(cuMemHostAlloc, , ) X(cuMemFreeHost, , ) X(cuArrayCreate, _v2, )      \
-  X(cuArrayDestroy, , ) X(cuMemCreate, , ) X(cuMemRelease, , ) X(cuMemRetainAllocationHandle, , )    \
-  X(cuMemAddressReserve, , ) X(cuMemAddressFree, , ) X(cuMemMap, , ) X(cuMemUnmap, , )               \
-  X(cuMemcpy, , _ptds) X(cuMemcpyHtoD, _v2, _ptds) X(cuMemcpyDtoH, _v2, _ptds)                       \
-  X(cuMemcpyDtoD, _v2, _ptds) X(cuMemcpyHtoDAsync, _v2, _ptsz) X(cuMemcpyDtoHAsync, _v2, _ptsz)      \
-  X(cuMemcpy2D, _v2, _ptds) X(cuMemsetD8, _v2, _ptds) X(cuMemsetD32Async, , _ptsz)                   \
-  X(cuLaunchKernel, , _ptsz) X(cuLaunchKernelEx, , _ptsz) X(cuLaunchCooperativeKernel, , _ptsz)      \
-  X(cuLaunchHostFunc, , _ptsz) X(cuGraphCreate, , ) X(cuGraphInstantiateWithFlags, , )               \
-  X(cuGraphLaunch, , _ptsz) X(cuStreamCreate, , ) X(cuStreamDestroy, _v2, )                          \
-  X(cuStreamSynchronize, , _ptsz) X(cuEventCreate, , ) X(cuEventDestroy, _v2, )                      \
-  X(cuEventRecord, , _ptsz) X(cuEventSynchronize, , )
+  X(cuInit, , )                                                                                    \
+  X(cuDeviceGet, , ) X(cuDevicePrimaryCtxRetain, , ) X(cuDevicePrimaryCtxReset, _v2, ) X(          \
+      cuCtxCreate, _v2, ) X(cuCtxDestroy, _v2, ) X(cuCtxSetCurrent, , ) X(cuCtxSynchronize, , )    \
+      X(cuModuleLoadData, , ) X(cuModuleUnload, , ) X(cuModuleGetFunction, , ) X(                  \
+          cuLibraryLoadData, , ) X(cuLibraryGetKernel, , ) X(cuMemAlloc, _v2, )                    \
+          X(cuMemAllocPitch, _v2, ) X(cuMemAllocManaged, , ) X(cuMemAllocAsync, , _ptsz) X(        \
+              cuMemAllocFromPoolAsync, , _ptsz) X(cuMemFree, _v2, ) X(cuMemFreeAsync, , _ptsz)     \
+              X(cuMemHostAlloc, , ) X(cuMemFreeHost, , ) X(cuArrayCreate, _v2, )                   \
+                  X(cuArrayDestroy, , ) X(cuMemCreate, , ) X(cuMemRelease, , ) X(                  \
+                      cuMemRetainAllocationHandle, , )                                             \
+                      X(cuMemAddressReserve, , ) X(cuMemAddressFree, , ) X(cuMemMap, , )           \
+                          X(cuMemUnmap, , ) X(cuMemcpy, , _ptds) X(cuMemcpyHtoD, _v2, _ptds) X(    \
+                              cuMemcpyDtoH,                                                        \
+                              _v2, _ptds) X(cuMemcpyDtoD, _v2, _ptds)                              \
+                              X(cuMemcpyHtoDAsync, _v2, _ptsz) X(cuMemcpyDtoHAsync, _v2, _ptsz)    \
+                                  X(cuMemcpy2D, _v2, _ptds) X(cuMemsetD8, _v2, _ptds)              \
+                                      X(cuMemsetD32Async, , _ptsz) X(cuLaunchKernel, , _ptsz)      \
+                                          X(cuLaunchKernelEx, , _ptsz) X(                          \
+                                              cuLaunchCooperativeKernel, , _ptsz)                  \
+                                              X(cuLaunchHostFunc, , _ptsz) X(cuGraphCreate, , ) X( \
+                                                  cuGraphInstantiateWithFlags, , )                 \
+                                                  X(cuGraphLaunch, , _ptsz) X(cuStreamCreate, , )  \
+                                                      X(cuStreamDestroy, _v2, )                    \
+                                                          X(cuStreamSynchronize, , _ptsz)          \
+                                                              X(cuEventCreate, , )                 \
+                                                                  X(cuEventDestroy, _v2, )         \
+                                                                      X(cuEventRecord, , _ptsz) X( \
+                                                                          cuEventSynchronize, , )
 
 typedef int Function();
 enum {
@@ -43,9 +56,7 @@ enum {
 };
 static Function* function[kCount];
 static const char* name[kCount];
-static struct {
-  long calls, bytes, errors;
-} tally[kCount];
+static struct { long calls, bytes, errors; } tally[kCount];
 
 static void check(int is_right, const char* what) {
   if (is_right) return;
@@ -79,7 +90,8 @@ static void find(const char* way, int per_thread) {
   FUNCTIONS(TAKE)
   (void)way;
 #else
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | (strcmp(way, "dlsym-default") == 0 ? RTLD_GLOBAL : RTLD_LOCAL));
+  void* library = dlopen("libcuda.so.1",
+                         RTLD_NOW | (strcmp(way, "dlsym-default") == 0 ? RTLD_GLOBAL : RTLD_LOCAL));
   check(library != NULL, "libcuda.so.1 is not there");
   check(dlsym(library, "cuThisIsNone") == NULL && dlerror() != NULL, "dlsym of nothing");
   int (*future)(int) = (int (*)(int))dlsym(library, "cuFromTheFuture_v7");
@@ -88,15 +100,21 @@ static void find(const char* way, int per_thread) {
     void* where = strcmp(way, "dlsym") == 0 ? library : RTLD_DEFAULT;
     for (int i = 0; i < kCount; ++i) function[i] = (Function*)dlsym(where, name[i]);
   } else if (strcmp(way, "proc") == 0) {
-    int (*get)(const char*, void**, int, unsigned long) = (int (*)(const char*, void**, int, unsigned long))dlsym(library, "cuGetProcAddress");
-    for (int i = 0; i < kCount; ++i) check(get(kBases[i], (void**)&function[i], 12040, per_thread ? 2 : 0) == 0, kBases[i]);
+    int (*get)(const char*, void**, int, unsigned long) =
+        (int (*)(const char*, void**, int, unsigned long))dlsym(library, "cuGetProcAddress");
+    for (int i = 0; i < kCount; ++i)
+      check(get(kBases[i], (void**)&function[i], 12040, per_thread ? 2 : 0) == 0, kBases[i]);
   } else {
     typedef int Get(const char*, void**, int, unsigned long, int*);
     Get *first = (Get*)dlsym(library, "cuGetProcAddress_v2"), *get = NULL;
     int status = 9;
-    check(first("cuGetProcAddress", (void**)&get, 12040, 0, &status) == 0 && status == 0, "cuGetProcAddress of itself");
-    check(first("cuNoSuchThing", (void**)&function[0], 12040, 0, &status) == 500 && status == 1, "what is not found");
-    for (int i = 0; i < kCount; ++i) check(get(kBases[i], (void**)&function[i], 12040, per_thread ? 2 : 0, &status) == 0, kBases[i]);
+    check(first("cuGetProcAddress", (void**)&get, 12040, 0, &status) == 0 && status == 0,
+          "cuGetProcAddress of itself");
+    check(first("cuNoSuchThing", (void**)&function[0], 12040, 0, &status) == 500 && status == 1,
+          "what is not found");
+    for (int i = 0; i < kCount; ++i)
+      check(get(kBases[i], (void**)&function[i], 12040, per_thread ? 2 : 0, &status) == 0,
+            kBases[i]);
   }
 #endif
   for (int i = 0; i < kCount; ++i) check(function[i] != NULL, name[i]);
@@ -108,7 +126,8 @@ static void write_tally(void) {
   int length = 0;
   for (int i = 0; i < kCount; ++i)
     if (tally[i].calls != 0)
-      length += snprintf(text + length, sizeof text - (size_t)length, "%s %ld %ld %ld\n", name[i], tally[i].calls, tally[i].bytes, tally[i].errors);
+      length += snprintf(text + length, sizeof text - (size_t)length, "%s %ld %ld %ld\n", name[i],
+                         tally[i].calls, tally[i].bytes, tally[i].errors);
   const int fd = open("tally", O_WRONLY | O_CREAT | O_APPEND, 0666);
   check(write(fd, text, (size_t)length) == length && close(fd) == 0, "tally");
 }
@@ -116,8 +135,14 @@ static void write_tally(void) {
 static void memory(W stream) {
   W at[7], pitched;
   size_t pitch;
-  struct { size_t width, height; unsigned format, channels; } shape = {17, 5, 0x20, 2};
-  struct { unsigned type, handles, location_type; int location; } where = {1, 0, 1, 0};
+  struct {
+    size_t width, height;
+    unsigned format, channels;
+  } shape = {17, 5, 0x20, 2};
+  struct {
+    unsigned type, handles, location_type;
+    int location;
+  } where = {1, 0, 1, 0};
   for (int i = 0; i < 7; ++i) CALL(cuMemAlloc, 4099, &at[i], (size_t)4099);
   for (int i = 6; i >= 0; --i) CALL(cuMemFree, 4099, at[i]);
   check(TRY_CALL(cuMemAlloc, 0, &at[0], (size_t)0) != 0, "nothing can be allocated");
@@ -151,7 +176,15 @@ static void memory(W stream) {
 }
 
 static void copies(W stream) {
-  struct { size_t x, y; unsigned type; W from[4]; size_t to_x, to_y; unsigned to_type; W to[4]; size_t width, height; } flat = {.type = 1, .to_type = 2, .width = 31, .height = 3};
+  struct {
+    size_t x, y;
+    unsigned type;
+    W from[4];
+    size_t to_x, to_y;
+    unsigned to_type;
+    W to[4];
+    size_t width, height;
+  } flat = {.type = 1, .to_type = 2, .width = 31, .height = 3};
   W here, there;
   char text[4096] = "some text", back[4096] = "";
   CALL(cuMemAlloc, 4096, &here, (size_t)4096);
@@ -174,7 +207,12 @@ static void copies(W stream) {
 static void nothing(void* data) { ++*(int*)data; }
 
 static void launches(W stream) {
-  struct { unsigned shape[7]; W stream; void* attributes; unsigned count; } config = {{2, 1, 1, 128, 1, 1, 64}, 0, NULL, 0};
+  struct {
+    unsigned shape[7];
+    W stream;
+    void* attributes;
+    unsigned count;
+  } config = {{2, 1, 1, 128, 1, 1, 64}, 0, NULL, 0};
   W module, first, library, second, graph, ready;
   uint64_t sum = 0, *where = &sum;
   int called = 0;
@@ -183,12 +221,16 @@ static void launches(W stream) {
   CALL(cuModuleGetFunction, 0, &first, module, "_Z7vec_addPKfS0_Pfi");
   CALL(cuLibraryLoadData, 0, &library, "code", NULL, NULL, 0u, NULL, NULL, 0u);
   CALL(cuLibraryGetKernel, 0, &second, library, "matmul<float, \"<script>\">");
-  for (int i = 0; i < 23; ++i) CALL(cuLaunchKernel, 0, first, 3u, 2u, 1u, 32u, 4u, 1u, 16u, stream, arguments, NULL);
+  for (int i = 0; i < 23; ++i)
+    CALL(cuLaunchKernel, 0, first, 3u, 2u, 1u, 32u, 4u, 1u, 16u, stream, arguments, NULL);
   config.stream = stream;
   for (int i = 0; i < 9; ++i) CALL(cuLaunchKernelEx, 0, &config, second, arguments, NULL);
-  for (int i = 0; i < 2; ++i) CALL(cuLaunchCooperativeKernel, 0, (W) "unseen_kernel", 1u, 1u, 1u, 8u, 8u, 1u, 0u, stream, arguments);
+  for (int i = 0; i < 2; ++i)
+    CALL(cuLaunchCooperativeKernel, 0, (W) "unseen_kernel", 1u, 1u, 1u, 8u, 8u, 1u, 0u, stream,
+         arguments);
   check(sum == 23 * (768 + 16) + 9 * (256 + 64) + 2 * 64, "arguments of kernels were lost");
-  check(TRY_CALL(cuLaunchKernel, 0, (W)0, 1u, 1u, 1u, 1u, 1u, 1u, 0u, stream, NULL, NULL) == 400, "a kernel of nothing");
+  check(TRY_CALL(cuLaunchKernel, 0, (W)0, 1u, 1u, 1u, 1u, 1u, 1u, 0u, stream, NULL, NULL) == 400,
+        "a kernel of nothing");
   CALL(cuLaunchHostFunc, 0, stream, nothing, &called);
   CALL(cuGraphCreate, 0, &graph, 0u);
   CALL(cuGraphInstantiateWithFlags, 0, &ready, graph, 0ul);
@@ -220,7 +262,8 @@ static void run(int threads) {
   CALL(cuInit, 0, 0u);
   CALL(cuDeviceGet, 0, &device, 1);
   CALL(cuCtxCreate, 0, &context, 0u, 0);
-  for (int i = 1; i < threads; ++i) check(pthread_create(&list[i], NULL, work, (void*)context) == 0, "no thread");
+  for (int i = 1; i < threads; ++i)
+    check(pthread_create(&list[i], NULL, work, (void*)context) == 0, "no thread");
   work((void*)context);
   for (int i = 1; i < threads; ++i) pthread_join(list[i], NULL);
   CALL(cuMemAlloc, 5003, &kept, (size_t)5003); /* goes with the context */
