@@ -168,12 +168,27 @@ BOTH(cuMemsetD8_v2, _ptds, (W at, unsigned char value, size_t count),
 BOTH(cuMemsetD32Async, _ptsz, (W at, unsigned value, size_t count, W stream), (void)stream;
      for (size_t i = 0; i < count; ++i)((unsigned*)at)[i] = value; return 0;)
 
-/* Arguments come through whole: a kernel's first is where it writes the sum of its shape. */
+/* What a graph adds when it is launched: what was launched while it was captured. */
+struct Graph {
+  uint64_t* target;
+  uint64_t sum;
+};
+static __thread struct Graph* captured;
+enum { kEmptyGraph = 0x96a94 };
+
+/* Arguments come through whole: a kernel's first is where it adds the product of its shape. */
 static int launch(W kernel, unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f,
                   unsigned shared, W stream, void** arguments) {
   (void)stream;
   if (kernel == 0) return 400;
-  if (arguments != NULL) **(uint64_t**)arguments[0] += (uint64_t)a * b * c * d * e * f + shared;
+  const uint64_t sum = (uint64_t)a * b * c * d * e * f + shared;
+  if (arguments == NULL) return 0;
+  if (captured != NULL) {
+    captured->target = *(uint64_t**)arguments[0];
+    captured->sum += sum;
+    return 0;
+  }
+  **(uint64_t**)arguments[0] += sum;
   return 0;
 }
 BOTH(cuLaunchKernel, _ptsz,
@@ -197,7 +212,7 @@ BOTH(cuLaunchKernelEx, _ptsz,
      return launch(kernel, n[0], n[1], n[2], n[3], n[4], n[5], n[6], config->stream, arguments);)
 BOTH(cuLaunchHostFunc, _ptsz, (W stream, void (*function)(void*), void* data), (void)stream;
      function(data); return 0;)
-int cuGraphCreate(W* to, unsigned flags) { return (void)flags, *to = 0x96a94, 0; }
+int cuGraphCreate(W* to, unsigned flags) { return (void)flags, *to = kEmptyGraph, 0; }
 int cuGraphGetNodes(W graph, W* nodes, size_t* count) {
   (void)graph;
   for (size_t i = 0; nodes != NULL && i < *count && i < 5; ++i) nodes[i] = i + 1;
@@ -208,7 +223,27 @@ int cuGraphNodeGetType(W node, uint32_t* type) { return *type = node <= 3 ? 0 : 
 int cuGraphInstantiateWithFlags(W* to, W graph, unsigned long flags) {
   return (void)flags, *to = graph + 16, 0;
 }
-BOTH(cuGraphLaunch, _ptsz, (W graph, W stream), (void)graph; (void)stream; return 0;)
+static int launch_graph(W ready) {
+  const struct Graph* graph = (const struct Graph*)(ready - 16);
+  if (ready != kEmptyGraph + 16 && graph->target != NULL) *graph->target += graph->sum;
+  return 0;
+}
+BOTH(cuGraphLaunch, _ptsz, (W ready, W stream), (void)stream; return launch_graph(ready);)
+BOTH(cuStreamBeginCapture_v2, _ptsz, (W stream, int mode), (void)stream; (void)mode;
+     captured = calloc(1, sizeof *captured); return 0;)
+BOTH(cuStreamEndCapture, _ptsz, (W stream, W* to), (void)stream; *to = (W)captured; captured = NULL;
+     return 0;)
+int cuGraphExecDestroy(W ready) { return ready != 0 ? 0 : kInvalid; }
+int cuGraphDestroy(W graph) {
+  if (graph != kEmptyGraph) free((void*)graph);
+  return 0;
+}
+int cuMemGetAllocationGranularity(size_t* to, const void* where, unsigned option) {
+  return (void)where, (void)option, *to = 1 << 16, 0;
+}
+int cuMemSetAccess(W at, size_t bytes, const void* access, size_t count) {
+  return (void)at, (void)bytes, (void)access, (void)count, 0;
+}
 int cuStreamCreate(W* to, unsigned flags) { return (void)flags, *to = 0x57ea0, 0; }
 int cuStreamDestroy_v2(W stream) { return stream != 0 ? 0 : kInvalid; }
 BOTH(cuStreamSynchronize, _ptsz, (W stream), (void)stream; return 0;)
@@ -277,6 +312,12 @@ static const struct Entry kEntries[] = {
     TWO(cuLaunchCooperativeKernel, 9000, cuLaunchCooperativeKernel, _ptsz),
     TWO(cuLaunchHostFunc, 10000, cuLaunchHostFunc, _ptsz),
     ONE(cuGraphCreate, 10000, cuGraphCreate),
+    TWO(cuStreamBeginCapture, 10010, cuStreamBeginCapture_v2, _ptsz),
+    TWO(cuStreamEndCapture, 10000, cuStreamEndCapture, _ptsz),
+    ONE(cuGraphExecDestroy, 10000, cuGraphExecDestroy),
+    ONE(cuGraphDestroy, 10000, cuGraphDestroy),
+    ONE(cuMemGetAllocationGranularity, 10020, cuMemGetAllocationGranularity),
+    ONE(cuMemSetAccess, 10020, cuMemSetAccess),
     ONE(cuGraphInstantiateWithFlags, 11040, cuGraphInstantiateWithFlags),
     ONE(cuGraphInstantiate, 12000, cuGraphInstantiateWithFlags),
     TWO(cuGraphLaunch, 10000, cuGraphLaunch, _ptsz),
