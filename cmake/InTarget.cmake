@@ -56,6 +56,10 @@ function(fathom_add_inject)
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions$<SEMICOLON>-fno-rtti>
       $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
     target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,-z,now)
+    if(family STREQUAL "cuda") # the name that users of seed 002 know
+      add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink
+        $<TARGET_FILE_NAME:${target}> $<TARGET_FILE_DIR:${target}>/libpfinterpose.so)
+    endif()
     if(NOT TARGET fathom_inject)
       add_custom_target(fathom_inject)
     endif()

@@ -4,6 +4,7 @@
 
 #include "base/gzip.h"
 #include "base/text.h"
+#include "import/driver_log_importer.h"
 #include "import/folded_importer.h"
 #include "import/importer.h"
 #include "import/pfw_importer.h"
@@ -17,6 +18,8 @@ constexpr std::array kImporters = {
                  looks_like_spool, import_spool},
     ImporterInfo{"pfw", "calls of DataCrumbs, DFTracer or fathom: .pfw and .pfw.gz", looks_like_pfw,
                  import_pfw},
+    ImporterInfo{"driver-log", "metrics.log and timeline.log of CUDA driver calls (Alnair)",
+                 looks_like_driver_log, import_driver_log},
     ImporterInfo{"folded", "folded stacks: frames joined by ';', a blank, a count", looks_folded,
                  import_folded},
 };

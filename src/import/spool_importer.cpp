@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "spool/cuda_records.h"
 #include "spool/spool_reader.h"
 #include "spool/spool_records.h"
 
@@ -23,8 +24,15 @@ Result<ImportCounts> import_spool(const std::string& path, RecordStream& out) {
   TRY_ASSIGN(const auto reader, SpoolReader::open(path));
   if (reader->is_in_use())
     return Error{Code::kInvalid, "a program is still writing " + path, "end it, or wait for it"};
-  SpoolRecords records(out, layer_of(reader->header()));
-  reader->drain(TickClock::of_spool(reader->header()), true, records);
+  const TickClock clock = TickClock::of_spool(reader->header());
+  const std::string layer = layer_of(reader->header());
+  if (layer == "cuda") {
+    CudaRecords calls(out);
+    reader->drain(clock, true, calls);
+    return ImportCounts{.lines = calls.calls(), .skipped = reader->damaged()};
+  }
+  SpoolRecords records(out, layer);
+  reader->drain(clock, true, records);
   return ImportCounts{.lines = records.calls(), .skipped = reader->damaged()};
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "probe/app/app_probe.h"
 #include "probe/counters/counters_probe.h"
+#include "probe/cuda/cuda_probe.h"
 #include "probe/exec/exec_probe.h"
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
@@ -24,12 +25,16 @@ constexpr std::array kProbes = {
               make_stacks_probe,
               examine_stacks,
               {"freq", "event", "lines"}},
-    ProbeInfo{"io",
-              "what programs ask of the C library and the kernel: calls, bytes, times, errors per file",
-              false,
-              make_io_probe,
-              examine_io,
-              {"io", "malloc", "layers"}},
+    ProbeInfo{
+        "io",
+        "what programs ask of the C library and the kernel: calls, bytes, times, errors per file",
+        false,
+        make_io_probe,
+        examine_io,
+        {"io", "malloc", "layers"}},
+    ProbeInfo{"cuda",
+              "what programs ask of the CUDA driver: launches, copies, memory, waits; GPU figures",
+              false, make_cuda_probe, examine_cuda},
     ProbeInfo{"counters",
               "how often: cycles, cache misses, faults, switches, any tracepoint",
               false,

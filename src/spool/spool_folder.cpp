@@ -32,13 +32,14 @@ SpoolFolder::~SpoolFolder() {
 }
 
 std::vector<std::string> SpoolFolder::environment(const std::string& mode, int64_t start_ns,
-                                                  int64_t interval_ns, int64_t chunks) const {
-  return {"FATHOM_SPOOL=" + path_,
-          "FATHOM_MODE=" + mode,
-          fmt::format("FATHOM_TICKS={}", clock_.rate()),
-          fmt::format("FATHOM_START_NS={}", start_ns),
-          fmt::format("FATHOM_INTERVAL_NS={}", interval_ns),
-          fmt::format("FATHOM_CHUNKS={}", chunks)};
+                                                  int64_t interval_ns, int64_t chunks,
+                                                  const std::string& suffix) const {
+  return {"FATHOM_SPOOL" + suffix + "=" + path_,
+          "FATHOM_MODE" + suffix + "=" + mode,
+          fmt::format("FATHOM_TICKS{}={}", suffix, clock_.rate()),
+          fmt::format("FATHOM_START_NS{}={}", suffix, start_ns),
+          fmt::format("FATHOM_INTERVAL_NS{}={}", suffix, interval_ns),
+          fmt::format("FATHOM_CHUNKS{}={}", suffix, chunks)};
 }
 
 void SpoolFolder::find_new() {

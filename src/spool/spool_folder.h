@@ -25,9 +25,11 @@ class SpoolFolder {
   SpoolFolder& operator=(const SpoolFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // What a target needs in its environment, NAME=VALUE, to write here.
+  // What a target needs in its environment, NAME=VALUE, to write here. `suffix` is that of the
+  // library's settings (inject/core/family.h).
   [[nodiscard]] std::vector<std::string> environment(const std::string& mode, int64_t start_ns,
-                                                     int64_t interval_ns, int64_t chunks) const;
+                                                     int64_t interval_ns, int64_t chunks,
+                                                     const std::string& suffix = "") const;
 
   // Takes in new spools, delivers what is new in all, and removes those that nobody writes any
   // more.

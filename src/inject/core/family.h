@@ -8,6 +8,7 @@
 struct Family {
   const char* name;
   uint32_t version;
+  const char* suffix; /* of the names of its settings, so that two libraries have two spools */
   /* Where there is no recorder: whether to record all the same, and into which file. */
   bool (*alone)(char* path, unsigned long size);
   /* When all is set up, or nothing will be recorded. */

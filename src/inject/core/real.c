@@ -82,11 +82,27 @@ static void* find_in(const struct Library* library, const char* name, uint32_t h
   }
 }
 
-void find_real_functions(void) {
-  const uint32_t vfork_hash = hash_of("vfork");
+static const struct link_map* after_ours(void) {
   const struct link_map* map = _r_debug.r_map;
   while (map != NULL && map->l_ld != _DYNAMIC) map = map->l_next;
-  for (map = map != NULL ? map->l_next : NULL; map != NULL; map = map->l_next) {
+  return map != NULL ? map->l_next : NULL;
+}
+
+void* find_function(const struct link_map* map, const char* name) {
+  struct Library library;
+  return read_library(map, &library) ? find_in(&library, name, hash_of(name)) : NULL;
+}
+
+void* find_next_function(const char* name) {
+  void* found = NULL;
+  for (const struct link_map* map = after_ours(); map != NULL && found == NULL; map = map->l_next)
+    found = find_function(map, name);
+  return found;
+}
+
+void find_real_functions(void) {
+  const uint32_t vfork_hash = hash_of("vfork");
+  for (const struct link_map* map = after_ours(); map != NULL; map = map->l_next) {
     struct Library library;
     if (!read_library(map, &library)) continue;
     for (struct CallSite* site = __start_fathom_calls; site != __stop_fathom_calls; ++site)

@@ -34,8 +34,17 @@ const char* setting(const char* name) {
   return NULL;
 }
 
+/* What the recorder said to this library. */
+static const char* own_setting(const char* name) {
+  char full[64];
+  struct Text text = text_in(full, sizeof full);
+  put(&text, name);
+  put(&text, fathom_family.suffix);
+  return setting(full);
+}
+
 static uint64_t number_setting(const char* name, uint64_t usual) {
-  const char* text = setting(name);
+  const char* text = own_setting(name);
   const uint64_t number = text != NULL ? number_in(text) : 0;
   return number != 0 ? number : usual;
 }
@@ -108,7 +117,7 @@ static void describe_process(struct SpoolHeader* header) {
 }
 
 static bool path_of_spool(char* path, size_t size, uint64_t now_ns) {
-  const char* folder = setting("FATHOM_SPOOL");
+  const char* folder = own_setting("FATHOM_SPOOL");
   if (folder == NULL || *folder == 0) return fathom_family.alone(path, size);
   struct Text text = text_in(path, size);
   put(&text, folder);
@@ -129,9 +138,9 @@ static bool start(void) {
   fathom_core.clock = tsc_is_even() ? kClockTsc : kClockNs;
   fathom_core.pid = raw_getpid();
   if (!path_of_spool(path, sizeof path, monotonic_ns())) return false;
-  const bool has_recorder = setting("FATHOM_SPOOL") != NULL;
+  const bool has_recorder = own_setting("FATHOM_SPOOL") != NULL;
   fathom_core.is_alone = !has_recorder;
-  const char* mode = has_recorder ? setting("FATHOM_MODE") : NULL;
+  const char* mode = has_recorder ? own_setting("FATHOM_MODE") : NULL;
   fathom_core.trace = mode != NULL && strcmp(mode, "trace") == 0;
   header.flags =
       (fathom_core.clock == kClockTsc ? kSpoolTsc : 0u) | (fathom_core.trace ? kSpoolTrace : 0u);

@@ -5,4 +5,4 @@
 #include "inject/io/alone.h"
 
 const struct Family fathom_family = {
-    .name = "io", .version = 1, .alone = alone_path, .started = alone_started};
+    .name = "io", .version = 1, .suffix = "", .alone = alone_path, .started = alone_started};

@@ -10,7 +10,7 @@
 #include "probe/io/coverage.h"
 #include "probe/io/kernel_calls.h"
 #include "probe/io/kernel_layers.h"
-#include "probe/io/preload.h"
+#include "probe/preload.h"
 #include "spool/spool_folder.h"
 #include "spool/spool_records.h"
 

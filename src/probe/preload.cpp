@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probe/io/preload.h"
+#include "probe/preload.h"
 
 #include <cstdlib>
 

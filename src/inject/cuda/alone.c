@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inject/cuda/alone.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "inject/core/raw.h"
+#include "inject/core/text.h"
+#include "inject/cuda/driver.h"
+#include "inject/cuda/log_text.h"
+#include "inject/cuda/memory.h"
+#include "inject/cuda/process.h"
+
+enum { kStripes = 16, kMostDrivers = 640, kRoomForLine = 320, kLinesBytes = 65536 };
+#define FLUSH_NS 100000000u
+#define CALIBRATION_NS 200000u
+
+uint32_t fathom_alone;
+
+/* Many threads add to them at once, each to those of its stripe. */
+static struct { struct CallSum of[kMostDrivers]; } stripes[kStripes];
+
+static struct {
+  struct Gate gate;
+  uint64_t process; /* whose sums these are; 0: nobody's */
+  uint64_t ticks_per_ns_32, flush_ticks, next_flush;
+  bool everything, ending;
+  char lines[kLinesBytes];
+  struct Text text;
+} alone_log;
+
+bool alone_begin(char* path, unsigned long size) {
+  (void)path, (void)size;
+  const char* wanted = setting("FATHOM_CUDA_TIMELINE");
+  alone_log.everything = wanted != NULL && strcmp(wanted, "all") == 0;
+  fathom_alone = log_folder_find();
+  return false; /* there is no spool */
+}
+
+void alone_started(bool on) { (void)on; }
+
+static uint64_t find_rate(void) {
+  if (fathom_core.clock != kClockTsc) return 1ull << 32;
+  const uint64_t from_ns = monotonic_ns(), from = read_tsc();
+  uint64_t ns;
+  while ((ns = monotonic_ns() - from_ns) < CALIBRATION_NS) {
+  }
+  return (uint64_t)(((unsigned __int128)(read_tsc() - from) << 32) / ns);
+}
+
+static uint64_t ns_of(uint64_t ticks) {
+  return alone_log.ticks_per_ns_32 == 0
+             ? 0
+             : (uint64_t)(((unsigned __int128)ticks << 32) / alone_log.ticks_per_ns_32);
+}
+
+static void append(const char* path, const char* bytes, size_t size, int flags) {
+  const long fd = raw_open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  if (fd < 0) return;
+  while (size > 0) {
+    const long wrote = raw_write(fd, bytes, size);
+    if (wrote <= 0) break;
+    bytes += wrote;
+    size -= (size_t)wrote;
+  }
+  raw_close(fd);
+}
+
+static void write_lines(void) {
+  if (alone_log.text.at == alone_log.lines) return;
+  append(log_files()->timeline, alone_log.lines, (size_t)(alone_log.text.at - alone_log.lines),
+         O_APPEND);
+  alone_log.text = text_in(alone_log.lines, sizeof alone_log.lines);
+}
+
+/* A reader finds the old or the new one, never a half. */
+static void write_metrics(void) {
+  static struct CallSum sums[kMostDrivers];
+  static char buffer[kLinesBytes], name[1104];
+  const uint32_t count = (uint32_t)(__stop_fathom_driver - __start_fathom_driver);
+  memset(sums, 0, sizeof sums);
+  for (uint32_t i = 0; i < count && i < kMostDrivers; ++i) {
+    for (int stripe = 0; stripe < kStripes; ++stripe) {
+      const struct CallSum* from = &stripes[stripe].of[i];
+      sums[i].count += __atomic_load_n(&from->count, __ATOMIC_RELAXED);
+      sums[i].ns += __atomic_load_n(&from->ns, __ATOMIC_RELAXED);
+    }
+    sums[i].ns = ns_of(sums[i].ns);
+  }
+  const struct MemoryUse use = memory_use();
+  struct Text text = text_in(buffer, sizeof buffer);
+  put_metrics(&text, sums, count, &use);
+  struct Text path = text_in(name, sizeof name);
+  put(&path, log_files()->metrics);
+  put(&path, ".new");
+  append(name, buffer, (size_t)(text.at - buffer), O_TRUNC);
+  raw_call(SYS_renameat, AT_FDCWD, (long)name, AT_FDCWD, (long)log_files()->metrics, 0, 0);
+}
+
+/* With the gate held. */
+static void write_all(void) {
+  write_lines();
+  write_metrics();
+  __atomic_store_n(&alone_log.next_flush, ticks_now() + alone_log.flush_ticks, __ATOMIC_RELAXED);
+}
+
+void alone_flush(bool ending) {
+  if (alone_log.process == 0 || alone_log.process != process_number()) return;
+  const bool entered = gate_enter(&alone_log.gate);
+  if (!entered && !ending) return;
+  alone_log.ending |= ending;
+  write_all();
+  if (entered) gate_leave(&alone_log.gate);
+}
+
+/* Ends the process as if we had not been asked: the handler is for one time only. */
+static void ends(int signal) {
+  alone_flush(true);
+  log_files_release();
+  raw_call(SYS_tgkill, raw_getpid(), raw_gettid(), signal, 0, 0, 0);
+}
+
+/* Where the program has no handler of its own by now. */
+static void take_signals(void) {
+  static const int kEnds[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT,
+                              SIGBUS, SIGFPE, SIGSEGV, SIGTERM};
+  for (size_t i = 0; i < sizeof kEnds / sizeof *kEnds; ++i) {
+    struct sigaction now;
+    if (sigaction(kEnds[i], NULL, &now) != 0 || now.sa_handler != SIG_DFL) continue;
+    struct sigaction ours = {.sa_handler = ends,
+                             .sa_flags = (int)SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
+    sigaction(kEnds[i], &ours, NULL);
+  }
+}
+
+/* The first call of a process, also of a forked one, which has nothing of its parent's. */
+static void begin_process(uint64_t self) {
+  if (!gate_enter(&alone_log.gate)) return;
+  if (alone_log.process != self) {
+    const bool is_child = alone_log.process != 0;
+    memset(stripes, 0, sizeof stripes);
+    alone_log.text = text_in(alone_log.lines, sizeof alone_log.lines);
+    log_files_forget();
+    (void)log_files(); /* now: who comes later is not the first */
+    alone_log.ending = false;
+    if (!is_child) {
+      alone_log.ticks_per_ns_32 = find_rate();
+      alone_log.flush_ticks =
+          (uint64_t)(((unsigned __int128)FLUSH_NS * alone_log.ticks_per_ns_32) >> 32);
+      take_signals();
+    }
+    alone_log.next_flush = ticks_now() + alone_log.flush_ticks;
+    __atomic_store_n(&alone_log.process, self, __ATOMIC_RELEASE);
+  }
+  gate_leave(&alone_log.gate);
+}
+
+static void add_line(const struct Driver* driver, uint64_t ticks, const struct About* about) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  const uint64_t ns = ns_of(ticks);
+  const uint64_t end_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  if (!gate_enter(&alone_log.gate)) return;
+  if (alone_log.text.end - alone_log.text.at < kRoomForLine) write_lines();
+  put_line(&alone_log.text, driver, end_ns - ns, ns, about);
+  gate_leave(&alone_log.gate);
+}
+
+static uint32_t stripe_of_thread(void) {
+  static __thread uint32_t known; /* + 1 */
+  static uint32_t next;
+  if (unlikely(known == 0)) known = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % kStripes + 1;
+  return known - 1;
+}
+
+void alone_end(struct Driver* driver, uint64_t start_ticks, uint64_t end_ticks, int result,
+               const struct About* about) {
+  const uint64_t self = process_number();
+  if (unlikely(alone_log.process != self)) begin_process(self);
+  const uint32_t index = (uint32_t)(driver - __start_fathom_driver);
+  const uint64_t ticks = end_ticks - start_ticks;
+  if (index < kMostDrivers) {
+    struct CallSum* sum = &stripes[stripe_of_thread()].of[index];
+    __atomic_fetch_add(&sum->count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sum->ns, ticks, __ATOMIC_RELAXED);
+  }
+  (void)result;
+  const bool is_frequent = driver->kind == kLaunchCall || driver->kind == kLookUpCall;
+  if (!is_frequent || alone_log.everything) add_line(driver, ticks, about);
+  if (unlikely(end_ticks >= __atomic_load_n(&alone_log.next_flush, __ATOMIC_RELAXED) ||
+               alone_log.ending))
+    alone_flush(false);
+}
+
+static void finish(void) {
+  if (alone_log.process == 0 || alone_log.process != process_number()) return;
+  alone_flush(true);
+  log_files_release();
+}
+
+__attribute__((destructor)) static void at_exit(void) { finish(); }
+
+/* These end the program without destructors. */
+#define WRAP_END(function)                             \
+  CALL_SITE(function);                                 \
+  FATHOM_EXPORT void function(int status) {            \
+    if (site_##function.real == NULL) start_guarded(); \
+    memory_note_leaks();                               \
+    finish();                                          \
+    ((void (*)(int))site_##function.real)(status);     \
+    __builtin_unreachable();                           \
+  }
+WRAP_END(_exit)
+WRAP_END(_Exit)
+
+#define WRAP_EXEC(function, parameters, arguments)             \
+  CALL_SITE(function);                                         \
+  FATHOM_EXPORT int function parameters {                      \
+    if (site_##function.real == NULL) start_guarded();         \
+    finish();                                                  \
+    return ((int(*) parameters)site_##function.real)arguments; \
+  }
+WRAP_EXEC(execve, (const char* path, char* const list[], char* const variables[]),
+          (path, list, variables))
+WRAP_EXEC(execv, (const char* path, char* const list[]), (path, list))
+WRAP_EXEC(execvp, (const char* file, char* const list[]), (file, list))

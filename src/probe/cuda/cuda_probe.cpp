@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/cuda/cuda_probe.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/install.h"
+#include "base/text.h"
+#include "probe/cuda/gpu_gauges.h"
+#include "probe/preload.h"
+#include "spool/cuda_records.h"
+#include "spool/spool_folder.h"
+
+namespace fathom {
+namespace {
+
+constexpr const char* kLibrary = "lib/libfathom-cuda.so";
+constexpr const char* kSuffix = "_CUDA";
+constexpr int64_t kChunks = 16'384;  // 512 MB at most, taken as needed
+constexpr size_t kNamesShown = 5;
+
+class CudaProbe final : public Probe {
+ public:
+  explicit CudaProbe(const ProbeSettings& settings) : settings_(settings) {}
+
+  Status prepare(LaunchRequest& request) override;
+  Status start(const Target& target, RecordStream& out) override;
+  void tick(int64_t now_ns) override {
+    folder_->drain(*records_);
+    gauges_.look(now_ns, *out_);
+  }
+  void finish(int64_t /*now_ns*/) override { folder_->finish(*records_); }
+  [[nodiscard]] ProbeReport report() const override;
+
+ private:
+  ProbeSettings settings_;
+  RecordStream* out_ = nullptr;
+  std::unique_ptr<SpoolFolder> folder_;
+  std::unique_ptr<CudaRecords> records_;
+  GpuGauges gauges_;
+};
+
+Status CudaProbe::prepare(LaunchRequest& request) {
+  if (request.command.empty())
+    return Error{Code::kUnsupported, "the CUDA library goes into a program when it is started",
+                 "start it here: fathom run --probe cuda -- COMMAND"};
+  TRY_ASSIGN(const std::string library, find_installed(kLibrary));
+  TRY_ASSIGN(folder_, SpoolFolder::make());
+  add_preload(request, library);
+  for (std::string& variable :
+       folder_->environment("trace", monotonic_ns(), settings_.interval_ns, kChunks, kSuffix))
+    request.environment.push_back(std::move(variable));
+  return {};
+}
+
+Status CudaProbe::start(const Target& /*target*/, RecordStream& out) {
+  out_ = &out;
+  records_ = std::make_unique<CudaRecords>(out);
+  gauges_.open();
+  return {};
+}
+
+ProbeReport CudaProbe::report() const {
+  ProbeReport report;
+  report.rung = "library in the target (CUDA driver)";
+  if (gauges_.devices() > 0) report.rung += fmt::format(", NVML ({} GPUs)", gauges_.devices());
+  report.settings = "every call";
+  report.seen = records_->calls();
+  report.dropped = folder_->lost();
+  const auto add = [&report](const std::string& text) {
+    report.why += (report.why.empty() ? "" : "; ") + text;
+  };
+  if (!gauges_.why().empty()) add("no figures of GPUs: " + gauges_.why());
+  if (folder_->spools_seen() == 0)
+    add("nothing loaded the library: the program is static, setuid or not of glibc");
+  if (records_->calls() == 0) add("no call of the CUDA driver was made");
+  if (!records_->not_wrapped().empty())
+    add("looked up and not recorded: " + first_few(records_->not_wrapped(), kNamesShown));
+  if (records_->leaks() > 0)
+    add(fmt::format("{} in {} allocation{} not freed at exit",
+                    format_bytes(records_->leaked_bytes()), format_count(records_->leaks()),
+                    records_->leaks() == 1 ? "" : "s"));
+  if (report.dropped > 0)
+    add(format_count(report.dropped) + " calls were lost: the recorder came too late");
+  if (folder_->damaged() > 0)
+    add(fmt::format("{} places in spools make no sense", folder_->damaged()));
+  return report;
+}
+
+}  // namespace
+
+std::unique_ptr<Probe> make_cuda_probe(const ProbeSettings& settings) {
+  return std::make_unique<CudaProbe>(settings);
+}
+
+std::vector<Rung> examine_cuda() {
+  Rung library{"library in the target: CUDA driver calls of programs that are started here",
+               Rung::State::kWorks,
+               {},
+               {}};
+  if (const auto found = find_installed(kLibrary); !found.ok()) {
+    library.state = Rung::State::kCannot;
+    library.why = found.error().message;
+    library.unlock = found.error().hint;
+  }
+  Rung nvml{"NVML: what GPUs say of themselves", Rung::State::kWorks, {}, {}};
+  GpuGauges gauges;
+  gauges.open();
+  if (!gauges.why().empty()) {
+    nvml.state = Rung::State::kCannot;
+    nvml.why = gauges.why();
+    nvml.unlock = "install NVIDIA's driver, which brings libnvidia-ml.so.1";
+  }
+  return {library, nvml};
+}
+
+}  // namespace fathom
