@@ -125,7 +125,8 @@ Status write_diff_folded(ProfileSources sources, const ReportOptions& options) {
       std::string name = printable(function.name);
       std::replace(name.begin(), name.end(), ';', ':');
       name += folded_suffix(function.kind);
-      path = path.empty() ? name : name + ";" + path;
+      if (!path.empty()) name.append(";").append(path);
+      path = std::move(name);
     }
     lines.push_back(fmt::format("{} {} {}\n", path, before, after));
   }

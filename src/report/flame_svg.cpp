@@ -167,6 +167,7 @@ class FlamegraphSvg {
       kinds.emplace(key.name, key);
     }
     std::vector<ColourKey> keys;
+    keys.reserve(kinds.size());
     for (const auto& [name, key] : kinds) keys.push_back(key);
     return keys;
   }

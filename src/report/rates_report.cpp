@@ -43,8 +43,10 @@ Status write_rates_report(ProfileSources sources, const ReportOptions& options) 
       samples[static_cast<size_t>(at - profile.rates_hz.begin())] += part.self.samples;
   }
   std::vector<std::string> titles;
+  titles.reserve(profile.rates_hz.size());
   for (const uint32_t rate : profile.rates_hz) titles.push_back(fmt::format("at {} Hz", rate));
   std::vector<TextColumn> columns;
+  columns.reserve(titles.size() + 2);
   for (const std::string& title : titles) columns.push_back({title.c_str()});
   columns.push_back({"", Side::kLeft});
   columns.push_back({"function", Side::kLeft, 0, 16});
