@@ -8,6 +8,7 @@
 #include "report/csv_report.h"
 #include "report/flamegraph_report.h"
 #include "report/folded_report.h"
+#include "report/gpu_report.h"
 #include "report/html_report.h"
 #include "report/io_report.h"
 #include "report/json_report.h"
@@ -48,6 +49,8 @@ constexpr std::array kReports = {
                write_callers_report, FATHOM_STACK_FLAGS " function limit"},
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
+    ReportInfo{"gpu", "CUDA: kernels, copies, waits, gaps between launches, memory",
+               write_gpu_report, "limit"},
     ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",
                write_stat_report},
 };
