@@ -83,13 +83,19 @@ function(fathom_add_cuda_workloads)
   add_library(workload_fake_driver SHARED ${dir}/fake_driver.c)
   set_target_properties(workload_fake_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1)
   target_link_options(workload_fake_driver PRIVATE -Wl,-Bsymbolic) # as the real one: it calls itself
+  # The same with tables of another kind, which only the loader reads.
+  add_library(workload_fake_driver_old SHARED ${dir}/fake_driver.c)
+  set_target_properties(workload_fake_driver_old PROPERTIES OUTPUT_NAME cuda SOVERSION 1)
+  target_link_options(workload_fake_driver_old PRIVATE -Wl,-Bsymbolic -Wl,--hash-style=sysv)
+  add_library(workload_fake_nvml SHARED ${dir}/fake_nvml.c)
+  set_target_properties(workload_fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1)
   add_executable(workload_cuda_known ${dir}/cuda_known.c)
   add_executable(workload_cuda_known_direct ${dir}/cuda_known.c)
   target_compile_definitions(workload_cuda_known_direct PRIVATE DIRECT)
   target_link_libraries(workload_cuda_known_direct PRIVATE workload_fake_driver)
   set_target_properties(workload_cuda_known PROPERTIES OUTPUT_NAME cuda_known)
   set_target_properties(workload_cuda_known_direct PROPERTIES OUTPUT_NAME cuda_known_direct)
-  foreach(target fake_driver cuda_known cuda_known_direct)
+  foreach(target fake_driver fake_driver_old fake_nvml cuda_known cuda_known_direct)
     set_target_properties(workload_${target} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads/cuda
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads/cuda)
@@ -99,6 +105,8 @@ function(fathom_add_cuda_workloads)
     target_link_libraries(workload_${target} PRIVATE ${CMAKE_DL_LIBS})
     add_dependencies(fathom_workloads workload_${target})
   endforeach()
+  set_target_properties(workload_fake_driver_old PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads/cuda/old)
 endfunction()
 
 # workloads/NAME_VARIANT: the same with more flags, where the compiler can do it.

@@ -10,6 +10,7 @@
 #include "report/diff_report.h"
 #include "report/flamegraph_report.h"
 #include "report/folded_report.h"
+#include "report/gpu_report.h"
 #include "report/html_report.h"
 #include "report/io_report.h"
 #include "report/json_report.h"
@@ -113,6 +114,8 @@ constexpr std::array kReports = {
                                   FATHOM_STACK_FLAGS " limit lines"),
     ReportInfo{"io", "I/O: functions, latencies, files, bandwidth, who did it", write_io_report,
                "process thread from to limit"},
+    of_run("gpu", "CUDA: kernels, copies, waits, gaps between launches, memory", write_gpu_report,
+           "limit from to"),
     of_run("pfw", "calls as DataCrumbs and DFTracer write them, for Chrome's viewer and Perfetto",
            write_pfw_report, "generation from to", {".pfw", kPfwMark}),
     of_run("stat", "counted events with rates and ratios, as perf stat has them",

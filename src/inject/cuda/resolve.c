@@ -13,6 +13,16 @@ CALL_SITE(not_wrapped);
 
 static const struct link_map* library; /* libcuda */
 
+typedef void* DlsymFunction(void* handle, const char* name);
+DlsymFunction* fathom_find_dlsym(void) __attribute__((visibility("hidden"))); /* lookup.c */
+
+/* A library whose tables we cannot read is looked into by the loader, to which it is a handle. */
+static void* function_of(const struct link_map* map, const char* name) {
+  void* found = find_function(map, name);
+  if (found != NULL || find_function(map, "cuInit") != NULL) return found;
+  return fathom_find_dlsym()((void*)(uintptr_t)map, name);
+}
+
 static bool is_libcuda(const char* path) {
   const char* slash = path != NULL ? strrchr(path, '/') : NULL;
   const char* name = slash != NULL ? slash + 1 : path;
@@ -26,7 +36,7 @@ static const struct link_map* find_library(void) {
   while (map != NULL && !is_libcuda(map->l_name)) map = map->l_next;
   if (map == NULL) return NULL;
   for (struct Driver* at = __start_fathom_driver; at != __stop_fathom_driver; ++at) {
-    void* real = find_function(map, at->site->name);
+    void* real = function_of(map, at->site->name);
     if (real != NULL) __atomic_store_n(&at->real, real, __ATOMIC_RELEASE);
   }
   __atomic_store_n(&library, map, __ATOMIC_RELEASE);
@@ -40,7 +50,7 @@ bool driver_find(struct Driver* driver) {
 
 void* driver_function(const char* name) {
   const struct link_map* map = find_library();
-  return map != NULL ? find_function(map, name) : NULL;
+  return map != NULL ? function_of(map, name) : NULL;
 }
 
 /* A name without its ABI version and per-thread form. */
