@@ -13,6 +13,7 @@
 #include "report/json_report.h"
 #include "report/markdown_report.h"
 #include "report/openmetrics_report.h"
+#include "report/pftrace_report.h"
 #include "report/pfw_report.h"
 #include "report/report.h"
 #include "report/stat_report.h"
@@ -52,6 +53,8 @@ constexpr std::array kReports = {
     ReportInfo{"pfw",
                "calls as DataCrumbs and DFTracer write them, for Chrome's viewer and Perfetto",
                write_pfw_report, "generation", ".pfw", kPfwMark},
+    ReportInfo{"pftrace", "calls for Perfetto: nested slices, and bytes per layer over time",
+               write_pftrace_report, "", ".pftrace", kPftraceMark},
     ReportInfo{"stat", "counted events with rates and ratios, as perf stat has them",
                write_stat_report},
 };
