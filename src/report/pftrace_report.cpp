@@ -30,7 +30,7 @@ constexpr uint32_t kPid = 1, kTid = 2, kName = 5;
 }
 namespace event {
 constexpr uint32_t kAnnotation = 4, kType = 9, kTrack = 11, kCategory = 22, kName = 23, kValue = 30;
-constexpr int32_t kBegin = 1, kEnd = 2, kCount = 4;
+constexpr int32_t kBegin = 1, kEnd = 2, kInstant = 3, kCount = 4;
 }  // namespace event
 namespace annotation {
 constexpr uint32_t kInt = 4, kString = 6, kName = 10;
@@ -167,7 +167,9 @@ Status write_span(const Span& span, const Dictionary& names, Packets& packets, T
     to.add_string(annotation::kName, name);
     fill(to);
   };
-  TRY(packets.add_event(span.start_ns, event::kBegin, track, [&](protozero::pbf_writer& event) {
+  const bool lasts = end_ns > span.start_ns;
+  const int32_t type = lasts ? event::kBegin : event::kInstant;
+  TRY(packets.add_event(span.start_ns, type, track, [&](protozero::pbf_writer& event) {
     event.add_string(event::kCategory, layer);
     event.add_string(event::kName, std::string(names.text(span.name)));
     if (span.file != StringId::kNone)
@@ -178,6 +180,7 @@ Status write_span(const Span& span, const Dictionary& names, Packets& packets, T
       note(event, "bytes",
            [&](protozero::pbf_writer& to) { to.add_int64(annotation::kInt, *span.bytes); });
   }));
+  if (!lasts) return {};
   return packets.add_event(end_ns, event::kEnd, track, [](protozero::pbf_writer&) {});
 }
 

@@ -45,8 +45,7 @@ def main():
         if 11 in packet:
             events.append((packet[8], dict(fields(packet[11]))))
     open_slices, slices, bytes_counted = {}, 0, 0
-    kinds = {1: -1, 2: 0, 4: 1}
-    for time, event in sorted(events, key=lambda pair: (pair[0], kinds[pair[1][9]] if pair[1][9] != 2 else -2)):
+    for time, event in sorted(events, key=lambda pair: (pair[0], pair[1][9] != 2)):
         track = event[11]
         assert track in tracks, track
         if event[9] == 4:
@@ -56,8 +55,11 @@ def main():
             assert event[23] and event[22] and (4 in tracks[track] or 2 in tracks[track])
             open_slices[track] = open_slices.get(track, 0) + 1
             slices += 1
+        elif event[9] == 3:
+            slices += 1
         else:
             open_slices[track] -= 1
+            assert open_slices[track] >= 0, (time, event)
     assert not any(open_slices.values()), open_slices
     found = io_calls.query(run, "select (select count(*) from spans) as n, (select coalesce(sum(bytes), 0) from counters) as b")[0]
     assert slices == int(found["n"]) and bytes_counted == int(found["b"]), (slices, bytes_counted, found)
