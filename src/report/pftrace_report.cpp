@@ -109,30 +109,28 @@ class Tracks {
     const auto lane = static_cast<size_t>(free - lanes.begin());
     if (free == lanes.end()) lanes.push_back(0);
     lanes[lane] = end_ns;
-    const auto [place, added] = layers_.try_emplace(layer + " " + std::to_string(lane + 1),
-                                                    kCounterTracks | layers_.size());
-    if (!added) return place->second;
-    TRY(packets_.add([&](protozero::pbf_writer& to) {
-      protozero::pbf_writer track(to, packet::kDescriptor);
-      track.add_uint64(track::kUuid, place->second);
-      track.add_string(track::kName, place->first);
-    }));
-    return place->second;
+    return of_name(layer + " " + std::to_string(lane + 1), false);
   }
 
   Result<uint64_t> of_layer(const std::string& layer) {
-    const auto [place, added] = layers_.try_emplace(layer, kCounterTracks | layers_.size());
-    if (!added) return place->second;
-    TRY(packets_.add([&](protozero::pbf_writer& to) {
-      protozero::pbf_writer track(to, packet::kDescriptor);
-      track.add_uint64(track::kUuid, place->second);
-      track.add_string(track::kName, layer + " bytes in a slice");
-      track.add_message(track::kCounter, std::string());
-    }));
-    return place->second;
+    return of_name(layer + " bytes in a slice", true);
   }
 
  private:
+  Result<uint64_t> of_name(const std::string& name, bool counts) {
+    const auto known = layers_.find(name);
+    if (known != layers_.end()) return known->second;
+    const uint64_t uuid = kCounterTracks | layers_.size();
+    layers_.emplace(name, uuid);
+    TRY(packets_.add([&](protozero::pbf_writer& to) {
+      protozero::pbf_writer track(to, packet::kDescriptor);
+      track.add_uint64(track::kUuid, uuid);
+      track.add_string(track::kName, name);
+      if (counts) track.add_message(track::kCounter, std::string());
+    }));
+    return uuid;
+  }
+
   Status tell_process(int64_t pid, uint64_t uuid) {
     return packets_.add([&](protozero::pbf_writer& to) {
       protozero::pbf_writer track(to, packet::kDescriptor);
