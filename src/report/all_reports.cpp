@@ -16,6 +16,7 @@
 #include "report/json_report.h"
 #include "report/markdown_report.h"
 #include "report/openmetrics_report.h"
+#include "report/pftrace_report.h"
 #include "report/pfw_report.h"
 #include "report/rates_report.h"
 #include "report/report.h"
@@ -118,6 +119,8 @@ constexpr std::array kReports = {
            "limit from to"),
     of_run("pfw", "calls as DataCrumbs and DFTracer write them, for Chrome's viewer and Perfetto",
            write_pfw_report, "generation from to", {".pfw", kPfwMark}),
+    of_run("pftrace", "calls for Perfetto: nested slices, and bytes per layer over time",
+           write_pftrace_report, "from to", {".pftrace", kPftraceMark}),
     of_run("stat", "counted events with rates and ratios, as perf stat has them",
            write_stat_report),
 };
