@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GCC 12 loses its way where co_await stands inside a condition or a conditional expression, so
-// each stands in a statement of its own.
+// Each co_await stands in a statement of its own: with some inside conditions, what GCC 12 made of
+// this crashed (docs/design/0009).
 #include "hub/connection.h"
 
 #include <fmt/format.h>
