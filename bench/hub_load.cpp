@@ -142,6 +142,7 @@ int load(const HttpUrl& url, char** words) {
   const int64_t begin_ns = monotonic_ns();
   const int64_t end_ns = begin_ns + static_cast<int64_t>(seconds * 1e9);
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<size_t>(clients));
   for (int i = 0; i < clients; ++i)
     threads.emplace_back([&, i] {
       run_client(url, job, fmt::format("load-{}-{}", getpid(), i),

@@ -67,7 +67,7 @@ Result<HubTarget> hub_target(const Arguments& arguments) {
 
 Result<int64_t> job_number(const std::string& text) {
   const auto id = parse_number(text);
-  if (id.ok() && id.value() >= kFirstJob && id.value() <= kLastJob) return id;
+  if (id.ok() && id.value() >= kFirstJob && id.value() <= kLastJob) return id.value();
   return Error{Code::kInvalid, "'" + printable(text) + "' is no job id",
                fmt::format("ids are {} to {}", kFirstJob, kLastJob)};
 }

@@ -188,6 +188,7 @@ Result<SeedRun> run_recorded(const SeedCommand& command, const std::vector<std::
   words.emplace_back("--");
   words.insert(words.end(), command.words.begin(), command.words.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t pid = 0;

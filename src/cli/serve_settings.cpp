@@ -73,7 +73,7 @@ std::string ServeSettings::text(const std::string& name) const {
 
 Result<int64_t> ServeSettings::number(const std::string& name, int64_t least, int64_t most) const {
   const auto value = parse_number(text(name));
-  if (value.ok() && value.value() >= least && value.value() <= most) return value;
+  if (value.ok() && value.value() >= least && value.value() <= most) return value.value();
   return Error{Code::kInvalid, fmt::format("--{} {} is out of range", name, printable(text(name))),
                fmt::format("{} to {}", least, most)};
 }

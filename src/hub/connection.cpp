@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GCC 12 loses its way where co_await stands inside a condition or a conditional expression, so
-// each stands in a statement of its own.
+// Each co_await stands in a statement of its own: with some inside conditions, what GCC 12 made of
+// this crashed (docs/design/0009).
 #include "hub/connection.h"
 
 #include <fmt/format.h>
@@ -70,9 +70,9 @@ void Connection::check(int64_t now_ns, bool stopping) {
   const bool late = now_ns > read_by_ns_ || now_ns > write_by_ns_;
   if (!late && !stopping) return;
   net::post(socket_.get_executor(), [self = shared_from_this(), late] {
-    if (!late && !self->slots_.empty() && !self->watching_) {
+    // What is under way may come to its end; the reader then takes no more.
+    if (!late && !self->watching_ && (!self->slots_.empty() || self->receiving_)) {
       self->no_more_ = true;
-      self->socket_.cancel();
       return;
     }
     if (late) ++self->hub_.counts().timeouts;
@@ -149,7 +149,9 @@ awaitable<Connection::Step> Connection::read_one() {
   slot->close = !parser.get().keep_alive();
   slot->old = parser.get().version() < 11;
   if (has_body) {
+    receiving_ = true;
     const Step step = co_await read_body(parser, *slot);
+    receiving_ = false;
     if (step == Step::kEnd) co_return step;
   }
   read_by_ns_ = INT64_MAX;
@@ -163,7 +165,7 @@ awaitable<Connection::Step> Connection::read_one() {
 
 awaitable<Connection::Step> Connection::read_body(Parser& parser, Slot& slot) {
   const size_t length = parser.content_length().value_or(0);
-  if (!slot.room.reach(length)) {
+  if (!slot.room.reach(length, hub_.options().most_pending_bytes)) {
     ++hub_.counts().turned_away;
     refuse(error_reply(503, "the hub has its hands full; try again"), true);
     co_return Step::kEnd;
@@ -187,7 +189,7 @@ awaitable<Connection::Step> Connection::read_body(Parser& parser, Slot& slot) {
         refuse(error_reply(400, "the body makes no sense: " + failed.message()), true);
       co_return Step::kEnd;
     }
-    if (!slot.room.reach(parser.get().body().capacity())) {
+    if (!slot.room.reach(parser.get().body().capacity(), hub_.options().most_pending_bytes)) {
       ++hub_.counts().turned_away;
       refuse(error_reply(503, "the hub has its hands full; try again"), true);
       co_return Step::kEnd;
@@ -284,6 +286,7 @@ awaitable<bool> Connection::write_parts(Slot& slot, http::response<http::empty_b
   head.keep_alive(!slot.close);
   http::response_serializer<http::empty_body> serializer(head);
   error_code failed;
+  write_by_ns_ = monotonic_ns() + kWriteNs;
   co_await http::async_write_header(socket_, serializer, into(failed));
   while (!failed && !ended_) {
     auto part = std::make_shared<std::optional<Result<std::string>>>();
@@ -315,6 +318,7 @@ awaitable<bool> Connection::write_events(HttpReply& reply, http::response<http::
   head.set(http::field::connection, "close");
   http::response_serializer<http::empty_body> serializer(head);
   error_code failed;
+  write_by_ns_ = monotonic_ns() + kWriteNs;
   co_await http::async_write_header(socket_, serializer, into(failed));
   if (failed) co_return false;
   const bool greeted = co_await write_text(": fathom\n\n");

@@ -39,38 +39,10 @@ struct Network {
   std::atomic<bool> stopping{false};
 };
 
-// Room for bodies, of all connections together.
-class Room {
- public:
-  explicit Room(Hub& hub) : hub_(&hub) {}
-  Room(Room&& other) noexcept : hub_(other.hub_), bytes_(std::exchange(other.bytes_, 0)) {}
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
-  Room& operator=(Room&&) = delete;
-  ~Room() { hub_->counts().pending_bytes -= bytes_; }
-
-  bool reach(size_t bytes) {
-    const auto more = static_cast<int64_t>(bytes) - bytes_;
-    if (more <= 0) return true;
-    auto& pending = hub_->counts().pending_bytes;
-    const auto most = static_cast<int64_t>(hub_->options().most_pending_bytes);
-    if ((pending += more) > most) {
-      pending -= more;
-      return false;
-    }
-    bytes_ += more;
-    return true;
-  }
-
- private:
-  Hub* hub_;
-  int64_t bytes_ = 0;
-};
-
 // A request's place in the order of answers.
 struct Slot {
-  explicit Slot(Hub& hub) : room(hub) {}
-  Room room;
+  explicit Slot(Hub& hub) : room(hub.counts()) {}
+  Held room;  // of its body
   std::optional<HttpReply> reply;
   bool head_only = false, close = false, old = false;
 };
@@ -107,6 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Event changed_, room_;  // for the writer; for the reader
   std::atomic<int64_t> read_by_ns_, write_by_ns_{INT64_MAX};
   bool no_more_ = false, ended_ = false, watching_ = false;
+  bool receiving_ = false;  // the body of a request
 };
 
 }  // namespace fathom

@@ -13,9 +13,9 @@
 namespace fathom {
 
 size_t Contribution::bytes() const {
-  size_t total = sizeof *this;
-  for (const SumDelta& sum : sums) total += sizeof sum + sum.key.size();
-  for (const std::string& row : rows) total += sizeof row + row.size();
+  size_t total = sizeof(Contribution);
+  for (const SumDelta& sum : sums) total += sizeof(SumDelta) + sum.key.size();
+  for (const std::string& row : rows) total += sizeof(std::string) + row.size();
   return total + gauges.size() * sizeof(GaugeValue) + marks.size() * 256;
 }
 
@@ -42,9 +42,17 @@ Status check_sum_name(std::string_view symbol, std::string_view program, std::st
   return {};
 }
 
-Status check_delta(int64_t delta) {
-  if (delta != INT64_MIN) return {};
-  return Error{Code::kInvalid, "a count of -9223372036854775808 cannot be taken"};
+Status Contribution::add_sum(std::string_view symbol, std::string_view program,
+                             std::string_view event, int64_t delta) {
+  TRY(check_sum_name(symbol, program, event));
+  // The least of all numbers has no opposite, which taking back would need.
+  if (delta == INT64_MIN)
+    return Error{Code::kInvalid, "a count of -9223372036854775808 cannot be taken"};
+  key_bytes_ += symbol.size() + program.size() + event.size() + sizeof(SumDelta);
+  if (key_bytes_ > kMostKeyBytes)
+    return Error{Code::kInvalid, "the names of one batch are too long together"};
+  sums.push_back({sum_key(symbol, program, event), delta});
+  return {};
 }
 
 Status RowBuilder::add_time(double seconds) {

@@ -21,7 +21,14 @@ struct Contribution {
   std::vector<MarkText> marks;
   int64_t updates = 0;  // counters that were sent, before equal ones were added up
 
+  // One long symbol with many events is many long keys: what a body makes is bounded, too.
+  static constexpr size_t kMostKeyBytes = size_t{128} << 20;
+  Status add_sum(std::string_view symbol, std::string_view program, std::string_view event,
+                 int64_t delta);
   [[nodiscard]] size_t bytes() const;
+
+ private:
+  size_t key_bytes_ = 0;
 };
 
 constexpr size_t kMostSymbolBytes = 64 << 10;
@@ -29,9 +36,6 @@ constexpr size_t kMostNameBytes = 4096;  // of a program, event, unit, gauge, ma
 
 // Why a sum cannot have this name, or nothing.
 Status check_sum_name(std::string_view symbol, std::string_view program, std::string_view event);
-
-// The least of all numbers has no opposite, which taking back would need.
-Status check_delta(int64_t delta);
 
 // A benchmark row as it is kept: the seed's fields, and beside them where it comes from.
 struct RowOrigin {

@@ -33,21 +33,20 @@ Status take_sums(const Batch& batch, Contribution& out) {
   out.updates += static_cast<int64_t>(nodes.size());
   std::unordered_map<uint32_t, StringId> units;
   for (const NodeSum& node : nodes) {
-    TRY(check_delta(node.sum));
     const StringId program = node.program != StringId::kNone ? node.program : node.module;
     const std::pair key(uint64_t{index_of(node.symbol)} << 32 | index_of(program),
                         uint64_t{index_of(node.event)});
     units.emplace(static_cast<uint32_t>(node.event), node.unit);
     const auto [found, is_new] = places.emplace(key, out.sums.size());
-    if (!is_new && !__builtin_add_overflow(out.sums[found->second].delta, node.sum,
-                                           &out.sums[found->second].delta))
+    if (is_new) {
+      const std::string_view symbol = names.text(node.symbol);
+      TRY(out.add_sum(symbol.empty() ? "[unknown]" : symbol, base_name(names.text(program)),
+                      names.text(node.event), node.sum));
       continue;
-    const std::string_view symbol = names.text(node.symbol);
-    const std::string_view shown = symbol.empty() ? "[unknown]" : symbol;
-    TRY(check_sum_name(shown, base_name(names.text(program)), names.text(node.event)));
-    if (!is_new) return Error{Code::kInvalid, "the sums of one frame are beyond 64 bits"};
-    out.sums.push_back(
-        {sum_key(shown, base_name(names.text(program)), names.text(node.event)), node.sum});
+    }
+    int64_t& delta = out.sums[found->second].delta;
+    if (__builtin_add_overflow(delta, node.sum, &delta) || delta == INT64_MIN)
+      return Error{Code::kInvalid, "the sums of one frame are beyond 64 bits"};
   }
   for (const auto& [event, unit] : units)
     out.units.emplace_back(names.text(static_cast<StringId>(event)),
@@ -111,6 +110,7 @@ Result<std::vector<Contribution>> contributions_of_frames(std::string_view body,
                                                           const RowOrigin& origin,
                                                           int64_t real_offset_ns) {
   std::vector<Contribution> found;
+  size_t bytes = 0;
   for (size_t at = 0; at < body.size();) {
     const std::string where = fmt::format("frame {}", found.size() + 1);
     if (found.size() >= kMostFramesInBody)
@@ -121,6 +121,9 @@ Result<std::vector<Contribution>> contributions_of_frames(std::string_view body,
     if (size > body.size() - at) return Error{Code::kCorrupt, where + ": it is cut short"};
     auto one = contribution_of(body.substr(at, size), origin, real_offset_ns);
     if (!one.ok()) return std::move(one).error().within(where);
+    bytes += one.value().bytes();
+    if (bytes > Contribution::kMostKeyBytes)
+      return Error{Code::kInvalid, where + ": the names of one request are too long together"};
     found.push_back(std::move(one).value());
     at += size;
   }

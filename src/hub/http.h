@@ -47,7 +47,7 @@ struct Route {
   // kOpen: needs no token. kBlocks: may wait for the store, so it runs beside the network threads.
   enum Flags : unsigned { kPlain = 0, kOpen = 1, kBlocks = 2 };
   unsigned flags;
-  void (*handle)(Hub& hub, HttpCall call, const Answer& answer);
+  void (*handle)(Hub& hub, const HttpCall& call, const Answer& answer);
 };
 
 // The table of routes; docs/formats/hub.openapi.json describes them and a test compares.

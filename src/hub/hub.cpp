@@ -47,6 +47,24 @@ Result<int> hold_folder(const std::string& folder) {
 
 }  // namespace
 
+bool Held::reach(size_t bytes, size_t most_bytes) {
+  const auto more = static_cast<int64_t>(bytes) - bytes_;
+  if (more <= 0) return true;
+  if ((counts_->pending_bytes += more) > static_cast<int64_t>(most_bytes)) {
+    counts_->pending_bytes -= more;
+    return false;
+  }
+  bytes_ += more;
+  return true;
+}
+
+std::shared_ptr<Held> Hub::hold(size_t bytes) {
+  auto held = std::make_shared<Held>(counts_);
+  if (held->reach(bytes, options_.most_pending_bytes)) return held;
+  ++counts_.turned_away;
+  return nullptr;
+}
+
 Hub::Hub(HubOptions options) : options_(std::move(options)), started_ns_(monotonic_ns()) {}
 
 Hub::~Hub() {

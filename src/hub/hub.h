@@ -34,6 +34,21 @@ struct HubCounts {
       timeouts{0}, turned_away{0};
 };
 
+// Some of the memory that requests under way may take together.
+class Held {
+ public:
+  explicit Held(HubCounts& counts) : counts_(&counts) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { counts_->pending_bytes -= bytes_; }
+  // False: there is no room for that much.
+  bool reach(size_t bytes, size_t most_bytes);
+
+ private:
+  HubCounts* counts_;
+  int64_t bytes_ = 0;
+};
+
 class Hub {
  public:
   static Result<std::unique_ptr<Hub>> open(const HubOptions& options);
@@ -44,6 +59,8 @@ class Hub {
   Committer& committer() { return *committer_; }
   Live& live() { return live_; }
   HubCounts& counts() { return counts_; }
+  // Memory for what a request has become; null: there is no room.
+  std::shared_ptr<Held> hold(size_t bytes);
   [[nodiscard]] int64_t started_ns() const { return started_ns_; }
 
  private:

@@ -57,15 +57,19 @@ Status take_node(const dom::object& object, Contribution& out) {
   if (!object["execname"].error() && object["execname"].get(program) != simdjson::SUCCESS)
     return Error{Code::kInvalid, "\"execname\" must be a text"};
   symbol = without_offset(symbol);
-  std::vector<SumDelta> sums;
+  const size_t before = out.sums.size();
+  Status taken;
   for (const dom::key_value_pair field : object) {
-    if (is_no_event(field.key)) continue;
-    TRY_ASSIGN(const int64_t delta, whole(field.key, field.value));
-    TRY(check_delta(delta));
-    TRY(check_sum_name(symbol, program, field.key));
-    sums.push_back({sum_key(symbol, program, field.key), delta});
+    if (is_no_event(field.key) || !taken.ok()) continue;
+    const auto delta = whole(field.key, field.value);
+    taken =
+        delta.ok() ? out.add_sum(symbol, program, field.key, delta.value()) : Status(delta.error());
   }
-  if (sums.empty()) return Error{Code::kInvalid, "a node without events"};
+  if (!taken.ok()) {  // of a bad line nothing is taken
+    out.sums.resize(before);
+    return taken;
+  }
+  if (out.sums.size() == before) return Error{Code::kInvalid, "a node without events"};
   dom::object units;
   if (object["units"].get(units) == simdjson::SUCCESS) {
     for (const dom::key_value_pair unit : units) {
@@ -74,8 +78,7 @@ Status take_node(const dom::object& object, Contribution& out) {
         out.units.emplace_back(unit.key, text);
     }
   }
-  out.updates += static_cast<int64_t>(sums.size());
-  std::move(sums.begin(), sums.end(), std::back_inserter(out.sums));
+  out.updates += static_cast<int64_t>(out.sums.size() - before);
   return {};
 }
 

@@ -56,6 +56,7 @@ Result<std::string> remove(Desk& desk, const Message& message) {
 Result<std::string> list(Desk& desk, const Message& /*message*/) {
   TRY_ASSIGN(const auto jobs, desk.hub.store().jobs());
   std::vector<std::string> items;
+  items.reserve(jobs.size());
   for (const Job& job : jobs) items.push_back(job_json(job));
   return fmt::format("[{}]", fmt::join(items, ","));
 }
@@ -192,7 +193,7 @@ Result<HttpReply> work(Hub& hub, const HttpCall& call) {
 
 }  // namespace
 
-void take_commands(Hub& hub, HttpCall call, const Answer& answer) {
+void take_commands(Hub& hub, const HttpCall& call, const Answer& answer) {
   auto reply = work(hub, call);
   answer(reply.ok() ? std::move(reply).value() : error_reply(reply.error()));
 }

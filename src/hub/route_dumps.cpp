@@ -55,7 +55,7 @@ std::string seed_lines(const SumPage& page) {
   return text;
 }
 
-void dump_profile(Hub& hub, HttpCall call, const Answer& answer) {
+void dump_profile(Hub& hub, const HttpCall& call, const Answer& answer) {
   const auto id = job_in(call);
   if (!id.ok()) return answer(error_reply(id.error()));
   if (const auto job = hub.store().job(id.value()); !job.ok())
@@ -69,7 +69,7 @@ void dump_profile(Hub& hub, HttpCall call, const Answer& answer) {
   answer(std::move(reply));
 }
 
-void dump_rows(Hub& hub, HttpCall call, const Answer& answer) {
+void dump_rows(Hub& hub, const HttpCall& call, const Answer& answer) {
   const auto id = job_in(call);
   if (!id.ok()) return answer(error_reply(id.error()));
   if (const auto job = hub.store().job(id.value()); !job.ok())
@@ -87,7 +87,7 @@ void dump_rows(Hub& hub, HttpCall call, const Answer& answer) {
   answer(std::move(reply));
 }
 
-void clear_rows(Hub& hub, HttpCall call, const Answer& answer) {
+void clear_rows(Hub& hub, const HttpCall& call, const Answer& answer) {
   const auto id = job_in(call);
   if (!id.ok()) return answer(error_reply(id.error()));
   const auto cleared = hub.store().clear_rows(id.value());

@@ -78,13 +78,16 @@ HttpReply outcome_reply(const Outcome& outcome, const std::string& more) {
   return reply;
 }
 
-void take_batches(Hub& hub, HttpCall call, const Answer& answer) {
+void take_batches(Hub& hub, const HttpCall& call, const Answer& answer) {
   auto sender = sender_of(call);
   if (!sender.ok()) return answer(error_reply(sender.error()));
   auto found =
       contributions_of_frames(call.body, sender.value().origin, sender.value().real_offset_ns);
   if (!found.ok()) return answer(error_reply(found.error()));
-  call.body = {};
+  size_t bytes = 0;
+  for (const Contribution& one : found.value()) bytes += one.bytes();
+  const auto held = hub.hold(bytes);
+  if (!held) return answer(error_reply(503, "the hub has its hands full; try again"));
   // The worst outcome is the answer; they come one after the other.
   struct Together {
     size_t left;
@@ -98,7 +101,7 @@ void take_batches(Hub& hub, HttpCall call, const Answer& answer) {
                       sender.value().sequence++,
                       std::move(one),
                       {}};
-    incoming.done = [together, answer](Outcome outcome) {
+    incoming.done = [together, answer, held](Outcome outcome) {
       const bool first_trouble = together->outcome.how == Outcome::How::kApplied;
       const uint64_t acknowledged = std::max(together->outcome.acknowledged, outcome.acknowledged);
       if (first_trouble) together->outcome = std::move(outcome);
@@ -109,19 +112,20 @@ void take_batches(Hub& hub, HttpCall call, const Answer& answer) {
   }
 }
 
-void take_lines(Hub& hub, HttpCall call, const Answer& answer) {
+void take_lines(Hub& hub, const HttpCall& call, const Answer& answer) {
   auto sender = sender_of(call);
   if (!sender.ok()) return answer(error_reply(sender.error()));
   auto parsed = contribution_of_lines(call.body, sender.value().origin);
   if (!parsed.ok()) return answer(error_reply(parsed.error()));
-  call.body = {};
+  const auto held = hub.hold(parsed.value().contribution.bytes());
+  if (!held) return answer(error_reply(503, "the hub has its hands full; try again"));
   Incoming incoming{sender.value().job,
                     sender.value().origin.run,
                     sender.value().origin.host,
                     sender.value().sequence,
                     std::move(parsed.value().contribution),
                     {}};
-  incoming.done = [answer, more = bad_lines_json(parsed.value())](const Outcome& outcome) {
+  incoming.done = [answer, held, more = bad_lines_json(parsed.value())](const Outcome& outcome) {
     answer(outcome_reply(outcome, more));
   };
   hub.committer().submit(std::move(incoming));

@@ -97,27 +97,28 @@ std::string job_json(const Job& job) {
       json_quote(job.description), job.labels, utc_text(job.created_ns), job.rows);
 }
 
-void list_jobs(Hub& hub, HttpCall /*call*/, const Answer& answer) {
+void list_jobs(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
   const auto jobs = hub.store().jobs();
   if (!jobs.ok()) return answer(error_reply(jobs.error()));
   std::vector<std::string> items;
+  items.reserve(jobs.value().size());
   for (const Job& job : jobs.value()) items.push_back(job_json(job));
   answer(list_reply("jobs", items));
 }
 
-void create_job(Hub& hub, HttpCall call, const Answer& answer) {
+void create_job(Hub& hub, const HttpCall& call, const Answer& answer) {
   const auto job = create(hub, call);
   answer(job.ok() ? json_reply(201, job_json(job.value())) : error_reply(job.error()));
 }
 
-void show_job(Hub& hub, HttpCall call, const Answer& answer) {
+void show_job(Hub& hub, const HttpCall& call, const Answer& answer) {
   const auto id = job_in(call);
   if (!id.ok()) return answer(error_reply(id.error()));
   const auto job = hub.store().job(id.value());
   answer(job.ok() ? json_reply(200, job_json(job.value())) : error_reply(job.error()));
 }
 
-void remove_job(Hub& hub, HttpCall call, const Answer& answer) {
+void remove_job(Hub& hub, const HttpCall& call, const Answer& answer) {
   answer_of_job(hub, call, answer, [&](int64_t id) -> Result<HttpReply> {
     TRY(hub.store().remove_job(id));
     hub.committer().forget(id);
@@ -125,26 +126,28 @@ void remove_job(Hub& hub, HttpCall call, const Answer& answer) {
   });
 }
 
-void list_runs(Hub& hub, HttpCall call, const Answer& answer) {
+void list_runs(Hub& hub, const HttpCall& call, const Answer& answer) {
   answer_of_job(hub, call, answer, [&](int64_t id) -> Result<HttpReply> {
     TRY_ASSIGN(const auto runs, hub.store().runs(id));
     std::vector<std::string> items;
+    items.reserve(runs.size());
     for (const RunState& run : runs) items.push_back(run_json(run));
     return list_reply("runs", items);
   });
 }
 
-void show_run(Hub& hub, HttpCall call, const Answer& answer) {
+void show_run(Hub& hub, const HttpCall& call, const Answer& answer) {
   answer_of_job(hub, call, answer, [&](int64_t id) -> Result<HttpReply> {
     TRY_ASSIGN(const uint64_t last, hub.store().last_sequence(id, call.parts.at(1)));
     return json_reply(200, fmt::format("{{\"acknowledged\":{}}}", last));
   });
 }
 
-void list_gauges(Hub& hub, HttpCall call, const Answer& answer) {
+void list_gauges(Hub& hub, const HttpCall& call, const Answer& answer) {
   answer_of_job(hub, call, answer, [&](int64_t id) -> Result<HttpReply> {
     TRY_ASSIGN(const auto gauges, hub.store().gauges(id));
     std::vector<std::string> items;
+    items.reserve(gauges.size());
     for (const GaugeValue& gauge : gauges)
       items.push_back(
           fmt::format("{{\"scope\":{},\"name\":{},\"unit\":{},\"value\":{},\"time\":\"{}\"}}",
@@ -155,10 +158,11 @@ void list_gauges(Hub& hub, HttpCall call, const Answer& answer) {
   });
 }
 
-void list_marks(Hub& hub, HttpCall call, const Answer& answer) {
+void list_marks(Hub& hub, const HttpCall& call, const Answer& answer) {
   answer_of_job(hub, call, answer, [&](int64_t id) -> Result<HttpReply> {
     TRY_ASSIGN(const auto marks, hub.store().marks(id));
     std::vector<std::string> items;
+    items.reserve(marks.size());
     for (const MarkText& mark : marks)
       items.push_back(fmt::format("{{\"text\":{},\"time\":\"{}\"}}", json_quote(mark.text),
                                   utc_text(mark.time_ns)));

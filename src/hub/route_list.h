@@ -8,34 +8,34 @@
 namespace fathom {
 
 // route_jobs.cpp
-void list_jobs(Hub& hub, HttpCall call, const Answer& answer);
-void create_job(Hub& hub, HttpCall call, const Answer& answer);
-void show_job(Hub& hub, HttpCall call, const Answer& answer);
-void remove_job(Hub& hub, HttpCall call, const Answer& answer);
-void list_runs(Hub& hub, HttpCall call, const Answer& answer);
-void show_run(Hub& hub, HttpCall call, const Answer& answer);
-void list_gauges(Hub& hub, HttpCall call, const Answer& answer);
-void list_marks(Hub& hub, HttpCall call, const Answer& answer);
+void list_jobs(Hub& hub, const HttpCall& call, const Answer& answer);
+void create_job(Hub& hub, const HttpCall& call, const Answer& answer);
+void show_job(Hub& hub, const HttpCall& call, const Answer& answer);
+void remove_job(Hub& hub, const HttpCall& call, const Answer& answer);
+void list_runs(Hub& hub, const HttpCall& call, const Answer& answer);
+void show_run(Hub& hub, const HttpCall& call, const Answer& answer);
+void list_gauges(Hub& hub, const HttpCall& call, const Answer& answer);
+void list_marks(Hub& hub, const HttpCall& call, const Answer& answer);
 
 // route_dumps.cpp
-void dump_profile(Hub& hub, HttpCall call, const Answer& answer);
-void dump_rows(Hub& hub, HttpCall call, const Answer& answer);
-void clear_rows(Hub& hub, HttpCall call, const Answer& answer);
+void dump_profile(Hub& hub, const HttpCall& call, const Answer& answer);
+void dump_rows(Hub& hub, const HttpCall& call, const Answer& answer);
+void clear_rows(Hub& hub, const HttpCall& call, const Answer& answer);
 
 // route_ingest.cpp
-void take_batches(Hub& hub, HttpCall call, const Answer& answer);
-void take_lines(Hub& hub, HttpCall call, const Answer& answer);
+void take_batches(Hub& hub, const HttpCall& call, const Answer& answer);
+void take_lines(Hub& hub, const HttpCall& call, const Answer& answer);
 
 // route_commands.cpp
-void take_commands(Hub& hub, HttpCall call, const Answer& answer);
+void take_commands(Hub& hub, const HttpCall& call, const Answer& answer);
 
 // route_service.cpp
-void show_health(Hub& hub, HttpCall call, const Answer& answer);
-void show_ready(Hub& hub, HttpCall call, const Answer& answer);
-void show_metrics(Hub& hub, HttpCall call, const Answer& answer);
-void watch_job(Hub& hub, HttpCall call, const Answer& answer);
-void watch_all(Hub& hub, HttpCall call, const Answer& answer);
-void show_start(Hub& hub, HttpCall call, const Answer& answer);
+void show_health(Hub& hub, const HttpCall& call, const Answer& answer);
+void show_ready(Hub& hub, const HttpCall& call, const Answer& answer);
+void show_metrics(Hub& hub, const HttpCall& call, const Answer& answer);
+void watch_job(Hub& hub, const HttpCall& call, const Answer& answer);
+void watch_all(Hub& hub, const HttpCall& call, const Answer& answer);
+void show_start(Hub& hub, const HttpCall& call, const Answer& answer);
 
 // Shared.
 Result<int64_t> job_in(const HttpCall& call);

@@ -20,7 +20,7 @@ int64_t resident_bytes() {
 
 }  // namespace
 
-void show_start(Hub& /*hub*/, HttpCall /*call*/, const Answer& answer) {
+void show_start(Hub& /*hub*/, const HttpCall& /*call*/, const Answer& answer) {
   HttpReply reply;
   reply.type = "text/plain; charset=utf-8";
   reply.body =
@@ -28,17 +28,17 @@ void show_start(Hub& /*hub*/, HttpCall /*call*/, const Answer& answer) {
   answer(std::move(reply));
 }
 
-void show_health(Hub& /*hub*/, HttpCall /*call*/, const Answer& answer) {
+void show_health(Hub& /*hub*/, const HttpCall& /*call*/, const Answer& answer) {
   answer(json_reply(200, "{\"alive\":true}"));
 }
 
-void show_ready(Hub& hub, HttpCall /*call*/, const Answer& answer) {
+void show_ready(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
   const auto ready = hub.store().ready();
   answer(ready.ok() ? json_reply(200, "{\"ready\":true}")
                     : error_reply(503, ready.error().message));
 }
 
-void show_metrics(Hub& hub, HttpCall /*call*/, const Answer& answer) {
+void show_metrics(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
   OpenMetricsText text;
   const auto add = [&](OpenMetricsText::Type type, const char* name, const char* help, double value,
                        const char* unit = "") {
@@ -78,7 +78,7 @@ void show_metrics(Hub& hub, HttpCall /*call*/, const Answer& answer) {
   answer(std::move(reply));
 }
 
-void watch_job(Hub& hub, HttpCall call, const Answer& answer) {
+void watch_job(Hub& hub, const HttpCall& call, const Answer& answer) {
   const auto id = job_in(call);
   if (!id.ok()) return answer(error_reply(id.error()));
   // Subscribed before the look: what comes in between is not missed.
@@ -90,7 +90,7 @@ void watch_job(Hub& hub, HttpCall call, const Answer& answer) {
   answer(std::move(reply));
 }
 
-void watch_all(Hub& hub, HttpCall /*call*/, const Answer& answer) {
+void watch_all(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
   HttpReply reply;
   reply.type = "text/event-stream";
   reply.events = hub.live().subscribe(0);

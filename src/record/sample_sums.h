@@ -34,7 +34,7 @@ struct SampleRange {
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;  // monotonic; from <= time < to
   bool each_time = false;                          // samples of different times stay apart
   bool lines = false;                              // frames of different source lines, too
-  std::function<std::string(std::string_view)> module_name;  // what a module is called; unset: so
+  std::function<std::string(std::string_view)> module_name = {};  // of a module; unset: as it is
 };
 
 class SampleSums {

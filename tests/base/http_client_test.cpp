@@ -25,7 +25,7 @@ class Canned {
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof at;
-    bind(fd_.get(), reinterpret_cast<sockaddr*>(&at), sizeof at);
+    EXPECT_EQ(bind(fd_.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
     listen(fd_.get(), 16);
     getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&at), &size);
     port_ = std::to_string(ntohs(at.sin_port));

@@ -76,6 +76,17 @@ TEST(FramesIn, DamageIsNamedAndNothingIsTaken) {
   EXPECT_THAT(read(many).error().message, HasSubstr("more than 1024"));
 }
 
+TEST(FramesIn, OneLongNameWithManyEventsIsBounded) {
+  Made made;
+  const std::string symbol(60'000, 's');
+  for (int i = 0; i < 10'000; ++i)
+    made.rows.of<NodeSum>().push_back(
+        {made.names.string(symbol), {}, {}, made.names.string("e" + std::to_string(i)), {}, 1});
+  const std::string frame = made.frame();
+  ASSERT_LT(frame.size(), size_t{1} << 20);
+  EXPECT_THAT(read(frame).error().message, HasSubstr("too long together"));
+}
+
 TEST(FramesIn, SumsBeyond64BitsAreRefused) {
   Made made;
   made.add("f", "p", INT64_MAX);

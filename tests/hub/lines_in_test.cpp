@@ -88,6 +88,15 @@ TEST(LinesIn, WhatIsWrongIsSaid) {
   EXPECT_THAT(why_of("{\"other\":1}"), HasSubstr("neither"));
 }
 
+TEST(LinesIn, OneLongNameWithManyEventsIsBoundedAndOfABadLineNothingIsTaken) {
+  std::string line = "{\"node\":\"" + std::string(60'000, 's') + "\"";
+  for (int i = 0; i < 10'000; ++i) line += ",\"e" + std::to_string(i) + "\":1";
+  const auto parsed = parse("{\"node\":\"a\",\"x\":1}\n" + line + "}\n");
+  EXPECT_EQ(parsed.bad_count, 1U);
+  EXPECT_EQ(parsed.contribution.sums.size(), 1U);
+  EXPECT_EQ(parse("{\"node\":\"a\",\"x\":1,\"y\":1.5}").contribution.sums.size(), 0U);
+}
+
 TEST(LinesIn, AHundredBadLinesAreEnoughToName) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "x\n";

@@ -132,6 +132,7 @@ void torture(HubProcess& hub, RedisServer* redis) {
       201);
   std::atomic<int64_t> done{0};
   std::vector<std::thread> clients;
+  clients.reserve(static_cast<size_t>(plan.clients));
   for (int client = 0; client < plan.clients; ++client)
     clients.emplace_back([&, client] { run_client(hub.url(), client, plan.batches, done); });
   const int64_t all = int64_t{plan.clients} * plan.batches;
@@ -188,6 +189,7 @@ TEST(Torture, TwoHubsOnOneRedisServeOneJob) {
   Plan small{8, 40, 0, 0};
   std::atomic<int64_t> done{0};
   std::vector<std::thread> clients;
+  clients.reserve(static_cast<size_t>(small.clients));
   for (int client = 0; client < small.clients; ++client)
     clients.emplace_back([&, client] {
       // Half on one hub, the rest, and some of the same again, on the other.

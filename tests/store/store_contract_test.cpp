@@ -257,6 +257,7 @@ TEST_P(StoreContract, ThreadsThatRaceAddUpExactly) {
   ASSERT_TRUE(store_->create_job(2001, "", "{}").ok());
   const auto other = second();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&, thread] {
       Store& store = thread % 2 == 1 && other ? *other : *store_;

@@ -46,10 +46,15 @@ class HubProcess {
   }
   // Returns when it answers, or has ended.
   void start() {
-    std::vector<std::string> words = {
-        FATHOM_BUILD_DIR "/bin/fathom", "serve", "--port", port_, "--data", folder_ / "data"};
+    std::vector<std::string> words = {std::string(FATHOM_BUILD_DIR) + "/bin/fathom",
+                                      "serve",
+                                      "--port",
+                                      port_,
+                                      "--data",
+                                      folder_ / "data"};
     words.insert(words.end(), flags_.begin(), flags_.end());
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     if (posix_spawn(&pid_, words[0].c_str(), nullptr, nullptr, argv.data(), environ) != 0) {
@@ -69,7 +74,7 @@ class HubProcess {
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof at;
-    bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at);
+    if (bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0) return 0;
     getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
     close(fd);
     return ntohs(at.sin_port);

@@ -64,6 +64,7 @@ class RedisServer {
                                       folder_ / "log"};
     words.insert(words.end(), more_.begin(), more_.end());
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     if (posix_spawnp(&pid_, "redis-server", nullptr, nullptr, argv.data(), environ) != 0) {
@@ -78,7 +79,7 @@ class RedisServer {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in at = loopback(0);
     socklen_t size = sizeof at;
-    bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at);
+    if (bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0) return 0;
     getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
     close(fd);
     return ntohs(at.sin_port);
