@@ -65,6 +65,15 @@ Result<int64_t> rate_from(const Arguments& arguments) {
                "--freq 99: samples a second of CPU time"};
 }
 
+Result<int64_t> sample_from(const Arguments& arguments) {
+  const auto one_in = parse_number(arguments.text("sample-launches"));
+  if (one_in.ok() && one_in.value() > 0 && one_in.value() <= 1'000'000) return one_in.value();
+  return Error{
+      Code::kInvalid,
+      "--sample-launches " + arguments.text("sample-launches") + " is not a number of them",
+      "--sample-launches 100: one in a hundred"};
+}
+
 IoMode io_mode_from(const Arguments& arguments) {
   const std::string mode = arguments.text("io");
   if (mode == "trace") return IoMode::kTrace;
@@ -100,6 +109,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
   options.settings.counters = join(arguments.texts("counters"), ",");
+  TRY_ASSIGN(options.settings.sample_launches, sample_from(arguments));
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
   options.wait_all = arguments.has("wait-all");
@@ -280,6 +290,10 @@ constexpr Flag kFlags[] = {
      .fallback = "profile",
      .choices = "profile trace count"},
     {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
+    {.name = "sample-launches",
+     .value = "N",
+     .help = "the CUDA probe records one launch in N, which says how many it stands for",
+     .fallback = "1"},
     {.name = "counters",
      .value = "LIST",
      .help = "count these events, such as page-faults,{cycles,instructions:u}; braces: at the same "

@@ -33,9 +33,10 @@ struct ProbeSettings {
   std::string event = "cpu-clock";  // that samples are taken by
   bool lines = false;               // source lines and inlined functions in stacks
   IoMode io = IoMode::kProfile;
-  bool memory_calls = false;  // the malloc family, with I/O
-  std::string counters = {};  // events to count, as --counters has them; empty: the usual ones
-  bool per_thread = false;    // counts for each thread, too
+  bool memory_calls = false;    // the malloc family, with I/O
+  std::string counters = {};    // events to count, as --counters has them; empty: the usual ones
+  bool per_thread = false;      // counts for each thread, too
+  int64_t sample_launches = 1;  // of CUDA: one in so many is recorded
   std::vector<std::string> programs = {};  // shell commands whose lines are figures
 };
 

@@ -13,10 +13,25 @@ namespace {
 constexpr std::string_view kLayer = "cuda";
 constexpr std::string_view kLeakLayer = "cuda leak";
 
-void add_call(GpuCalls& sum, const Span& span) {
+// How many launches it stands for, where not all were recorded.
+int64_t weight_of(const Span& span, const Dictionary& names) {
+  if (span.detail == DetailId::kNone) return 1;
+  for (const DetailItem& item : names.items(span.detail)) {
+    const int64_t* weight = std::get_if<int64_t>(&item.value);
+    if (weight != nullptr && names.text(item.key) == "weight") return std::max<int64_t>(*weight, 1);
+  }
+  return 1;
+}
+
+int64_t times(int64_t value, int64_t by) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(value, by, &product) ? INT64_MAX : product;
+}
+
+void add_call(GpuCalls& sum, const Span& span, int64_t weight = 1) {
   const int64_t took_ns = std::max<int64_t>(span.duration_ns, 0);
-  add_saturating(sum.calls, int64_t{1});
-  add_saturating(sum.time_ns, took_ns);
+  add_saturating(sum.calls, weight);
+  add_saturating(sum.time_ns, times(took_ns, weight));
   add_saturating(sum.bytes, std::max<int64_t>(span.bytes.value_or(0), 0));
   if (span.result.value_or(0) < 0) add_saturating(sum.errors, int64_t{1});
   sum.longest_ns = std::max(sum.longest_ns, took_ns);
@@ -71,8 +86,9 @@ class GpuBuilder {
   void add_span(const Span& span, const Dictionary& names) {
     const std::string_view name = names.text(span.name);
     const std::string object(names.text(span.file));
-    add_call(profile_.total, span);
-    add_call(functions_[std::string(name)], span);
+    const int64_t weight = is_launch(name) ? weight_of(span, names) : 1;
+    add_call(profile_.total, span, weight);
+    add_call(functions_[std::string(name)], span, weight);
     if (is_wait(name)) add_call(profile_.waits, span);
     if (is_copy(name)) {
       GpuCopies& copies = copies_[object.empty() ? "?" : object];
@@ -83,9 +99,9 @@ class GpuBuilder {
       }
     }
     if (!is_launch(name)) return;
-    add_call(profile_.launches, span);
-    if (!object.empty()) add_call(kernels_[object], span);
-    add_gap(span, names);
+    add_call(profile_.launches, span, weight);
+    if (!object.empty()) add_call(kernels_[object], span, weight);
+    if (weight == 1) add_gap(span, names);
   }
 
   // Launches of a thread come in their order; where they do not, there is no gap to tell.

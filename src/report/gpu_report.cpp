@@ -96,7 +96,7 @@ std::string kernels_text(const GpuProfile& profile, const ReportOptions& options
 std::string copies_text(const GpuProfile& profile, const ReportOptions& options) {
   if (profile.copies.empty()) return "";
   TextTable table({{"direction", Side::kLeft, 0, kLeastName},
-                   {"copies"},
+                   {"copies", Side::kRight, 3},
                    {"bytes"},
                    {"time", Side::kRight, 1},
                    {"waited for", Side::kRight, 2},

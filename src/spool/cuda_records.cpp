@@ -89,6 +89,7 @@ void CudaRecords::on_call(const SpoolCall& call) {
   std::vector<DetailItem> items;
   for (const auto& [key, value] : object.parts)
     items.push_back({out_.string(printable(key)), out_.string(printable(value))});
+  if (!call.has_bytes && call.value > 1) items.push_back({out_.string("weight"), call.value});
   if (call.has_bytes) span.bytes = call.failed ? 0 : call.value;
   if (call.abandoned) {
     items.push_back({out_.string("ended"), out_.string("abandoned")});

@@ -50,6 +50,9 @@ Status CudaProbe::prepare(LaunchRequest& request) {
   for (std::string& variable :
        folder_->environment("trace", monotonic_ns(), settings_.interval_ns, kChunks, kSuffix))
     request.environment.push_back(std::move(variable));
+  if (settings_.sample_launches > 1)
+    request.environment.push_back(
+        fmt::format("FATHOM_SAMPLE_LAUNCHES{}={}", kSuffix, settings_.sample_launches));
   return {};
 }
 
@@ -64,7 +67,10 @@ ProbeReport CudaProbe::report() const {
   ProbeReport report;
   report.rung = "library in the target (CUDA driver)";
   if (gauges_.devices() > 0) report.rung += fmt::format(", NVML ({} GPUs)", gauges_.devices());
-  report.settings = "every call";
+  report.settings =
+      settings_.sample_launches > 1
+          ? fmt::format("one launch in {}, every other call", settings_.sample_launches)
+          : "every call";
   report.seen = records_->calls();
   report.dropped = folder_->lost();
   const auto add = [&report](const std::string& text) {
