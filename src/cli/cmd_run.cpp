@@ -109,6 +109,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
   options.settings.counters = join(arguments.texts("counters"), ",");
+  options.settings.gpu_times = arguments.has("gpu-times");
   TRY_ASSIGN(options.settings.sample_launches, sample_from(arguments));
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
@@ -290,6 +291,8 @@ constexpr Flag kFlags[] = {
      .fallback = "profile",
      .choices = "profile trace count"},
     {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
+    {.name = "gpu-times",
+     .help = "the CUDA probe also records how long kernels and copies take on the device (CUPTI)"},
     {.name = "sample-launches",
      .value = "N",
      .help = "the CUDA probe records one launch in N, which says how many it stands for",

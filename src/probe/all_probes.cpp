@@ -36,7 +36,7 @@ constexpr std::array kProbes = {
               false,
               make_cuda_probe,
               examine_cuda,
-              {"sample-launches"}},
+              {"sample-launches", "gpu-times"}},
     ProbeInfo{"counters",
               "how often: cycles, cache misses, faults, switches, any tracepoint",
               false,

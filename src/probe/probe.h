@@ -36,6 +36,7 @@ struct ProbeSettings {
   bool memory_calls = false;    // the malloc family, with I/O
   std::string counters = {};    // events to count, as --counters has them; empty: the usual ones
   bool per_thread = false;      // counts for each thread, too
+  bool gpu_times = false;       // of kernels and copies on the device
   int64_t sample_launches = 1;  // of CUDA: one in so many is recorded
   std::vector<std::string> programs = {};  // shell commands whose lines are figures
 };

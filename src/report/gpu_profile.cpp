@@ -11,6 +11,7 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view kLayer = "cuda";
+constexpr std::string_view kDeviceLayer = "gpu";
 constexpr std::string_view kLeakLayer = "cuda leak";
 
 // How many launches it stands for, where not all were recorded.
@@ -48,6 +49,7 @@ template <class Figures, class Less>
 std::vector<Named<Figures>> sorted(std::map<std::string, Figures, std::less<>>& by_name,
                                    const Less& less) {
   std::vector<Named<Figures>> list;
+  list.reserve(by_name.size());
   for (auto& [name, figures] : by_name) list.push_back({name, figures});
   std::stable_sort(list.begin(), list.end(), less);
   return list;
@@ -61,6 +63,8 @@ class GpuBuilder {
     const Dictionary& names = batch.dictionary;
     for (const Span& span : batch.rows.of<Span>()) {
       if (names.text(span.layer) == kLayer) add_span(span, names);
+      if (names.text(span.layer) == kDeviceLayer)
+        add_call(on_device_[std::string(names.text(span.file))], span);
       if (names.text(span.layer) == kLeakLayer) add_call(profile_.leaks, span);
     }
     for (const Counter& counter : batch.rows.of<Counter>())
@@ -73,10 +77,12 @@ class GpuBuilder {
     profile_.kernels = sorted(kernels_, [](const auto& a, const auto& b) {
       return std::tuple(-a.figures.calls, a.name) < std::tuple(-b.figures.calls, b.name);
     });
-    profile_.functions = sorted(functions_, [](const auto& a, const auto& b) {
+    const auto by_time = [](const auto& a, const auto& b) {
       return std::tuple(-a.figures.time_ns, -a.figures.calls, a.name) <
              std::tuple(-b.figures.time_ns, -b.figures.calls, b.name);
-    });
+    };
+    profile_.functions = sorted(functions_, by_time);
+    profile_.on_device = sorted(on_device_, by_time);
     profile_.copies = sorted(copies_, [](const auto& a, const auto& b) {
       return std::tuple(-a.figures.all.bytes, a.name) < std::tuple(-b.figures.all.bytes, b.name);
     });
@@ -133,7 +139,7 @@ class GpuBuilder {
   }
 
   GpuProfile& profile_;
-  std::map<std::string, GpuCalls, std::less<>> kernels_, functions_;
+  std::map<std::string, GpuCalls, std::less<>> kernels_, functions_, on_device_;
   std::map<std::string, GpuCopies, std::less<>> copies_;
   std::map<std::pair<int64_t, int64_t>, int64_t> last_launch_;  // its end, by thread
 };

@@ -4,6 +4,7 @@
 
 #include "inject/cuda/context.h"
 #include "inject/cuda/driver.h"
+#include "inject/cuda/gpu_times.h"
 #include "inject/cuda/memory.h"
 #include "inject/cuda/names.h"
 
@@ -35,7 +36,7 @@ static void primary_released(Word device) {
   name_set(AT(handle), (const char*)(text), strlen((const char*)(text)))
 
 /* clang-format off: a line each */
-CU_ANY(cuInit, 2000)
+CU(cuInit, 2000, 1, if (result == 0 && call.recorded) gpu_times_start())
 CU_ANY(cuDriverGetVersion, 2020)
 CU_ANY(cuDeviceGet, 2000)
 CU_ANY(cuDeviceGetCount, 2000)

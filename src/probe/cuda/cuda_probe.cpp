@@ -50,6 +50,7 @@ Status CudaProbe::prepare(LaunchRequest& request) {
   for (std::string& variable :
        folder_->environment("trace", monotonic_ns(), settings_.interval_ns, kChunks, kSuffix))
     request.environment.push_back(std::move(variable));
+  if (settings_.gpu_times) request.environment.emplace_back("FATHOM_GPU_TIMES_CUDA=1");
   if (settings_.sample_launches > 1)
     request.environment.push_back(
         fmt::format("FATHOM_SAMPLE_LAUNCHES{}={}", kSuffix, settings_.sample_launches));
@@ -77,6 +78,7 @@ ProbeReport CudaProbe::report() const {
     report.why += (report.why.empty() ? "" : "; ") + text;
   };
   if (!gauges_.why().empty()) add("no figures of GPUs: " + gauges_.why());
+  if (!records_->no_gpu_times().empty()) add("no times on the device: " + records_->no_gpu_times());
   if (folder_->spools_seen() == 0)
     add("nothing loaded the library: the program is static, setuid or not of glibc");
   if (records_->calls() == 0) add("no call of the CUDA driver was made");
