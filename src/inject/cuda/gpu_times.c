@@ -166,6 +166,12 @@ static void flush_at_exit(void) {
   if (fathom_core.pid == raw_getpid()) (void)cupti.flush(kForced);
 }
 
+static uint32_t is_on;
+void gpu_times_flush(void) {
+  if (unlikely(__atomic_load_n(&is_on, __ATOMIC_ACQUIRE)) && fathom_core.pid == raw_getpid())
+    (void)cupti.flush(0);
+}
+
 static void* open_cupti(void) {
   static const char* const kNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
                                        "libcupti.so"};
@@ -193,6 +199,7 @@ static const char* start_cupti(void) {
       cupti.enable(kConcurrentKernel) != 0 || cupti.enable(kCopy) != 0 || cupti.enable(kSet) != 0)
     return "CUPTI does not start: another profiler may be using it";
   (void)atexit(flush_at_exit);
+  __atomic_store_n(&is_on, 1, __ATOMIC_RELEASE);
   return NULL;
 }
 

@@ -5,3 +5,5 @@
 
 /* After cuInit: before there is a context. */
 void gpu_times_start(void);
+/* Before a context goes: what is done by now. Waits for nothing. */
+void gpu_times_flush(void);
