@@ -81,6 +81,15 @@ Result<std::vector<int64_t>> rates_from(const Arguments& arguments) {
                "--freq 99,444,999"};
 }
 
+Result<int64_t> sample_from(const Arguments& arguments) {
+  const auto one_in = parse_number(arguments.text("sample-launches"));
+  if (one_in.ok() && one_in.value() > 0 && one_in.value() <= 1'000'000) return one_in.value();
+  return Error{
+      Code::kInvalid,
+      "--sample-launches " + arguments.text("sample-launches") + " is not a number of them",
+      "--sample-launches 100: one in a hundred"};
+}
+
 IoMode io_mode_from(const Arguments& arguments) {
   const std::string mode = arguments.text("io");
   if (mode == "trace") return IoMode::kTrace;
@@ -136,6 +145,8 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.io_files = !arguments.has("no-files");
   TRY(read_trace_filters(arguments, options.settings));
   options.settings.counters = join(arguments.texts("counters"), ",");
+  options.settings.gpu_times = arguments.has("gpu-times");
+  TRY_ASSIGN(options.settings.sample_launches, sample_from(arguments));
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
   options.wait_all = arguments.has("wait-all");
@@ -346,6 +357,12 @@ constexpr Flag kFlags[] = {
      .help = "with --io trace: only calls in the kernel on files whose name begins so",
      .completes = "file"},
     {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
+    {.name = "gpu-times",
+     .help = "the CUDA probe also records how long kernels and copies take on the device (CUPTI)"},
+    {.name = "sample-launches",
+     .value = "N",
+     .help = "the CUDA probe records one launch in N, which says how many it stands for",
+     .fallback = "1"},
     {.name = "counters",
      .value = "LIST",
      .help = "count these events, such as page-faults,{cycles,instructions:u}; braces: at the same "

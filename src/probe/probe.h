@@ -38,8 +38,10 @@ struct ProbeSettings {
   bool io_files = true;                            // which file a call in the kernel is about
   int64_t least_duration_ns = 0, least_bytes = 0;  // of traced calls in the kernel
   std::string path_prefix = {};                    // of their files
-  std::string counters = {};  // events to count, as --counters has them; empty: the usual ones
-  bool per_thread = false;    // counts for each thread, too
+  std::string counters = {};    // events to count, as --counters has them; empty: the usual ones
+  bool per_thread = false;      // counts for each thread, too
+  bool gpu_times = false;       // of kernels and copies on the device
+  int64_t sample_launches = 1;  // of CUDA: one in so many is recorded
   std::vector<std::string> programs = {};  // shell commands whose lines are figures
 };
 

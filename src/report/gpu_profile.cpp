@@ -11,12 +11,28 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view kLayer = "cuda";
+constexpr std::string_view kDeviceLayer = "gpu";
 constexpr std::string_view kLeakLayer = "cuda leak";
 
-void add_call(GpuCalls& sum, const Span& span) {
+// How many launches it stands for, where not all were recorded.
+int64_t weight_of(const Span& span, const Dictionary& names) {
+  if (span.detail == DetailId::kNone) return 1;
+  for (const DetailItem& item : names.items(span.detail)) {
+    const int64_t* weight = std::get_if<int64_t>(&item.value);
+    if (weight != nullptr && names.text(item.key) == "weight") return std::max<int64_t>(*weight, 1);
+  }
+  return 1;
+}
+
+int64_t times(int64_t value, int64_t by) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(value, by, &product) ? INT64_MAX : product;
+}
+
+void add_call(GpuCalls& sum, const Span& span, int64_t weight = 1) {
   const int64_t took_ns = std::max<int64_t>(span.duration_ns, 0);
-  add_saturating(sum.calls, int64_t{1});
-  add_saturating(sum.time_ns, took_ns);
+  add_saturating(sum.calls, weight);
+  add_saturating(sum.time_ns, times(took_ns, weight));
   add_saturating(sum.bytes, std::max<int64_t>(span.bytes.value_or(0), 0));
   if (span.result.value_or(0) < 0) add_saturating(sum.errors, int64_t{1});
   sum.longest_ns = std::max(sum.longest_ns, took_ns);
@@ -33,6 +49,7 @@ template <class Figures, class Less>
 std::vector<Named<Figures>> sorted(std::map<std::string, Figures, std::less<>>& by_name,
                                    const Less& less) {
   std::vector<Named<Figures>> list;
+  list.reserve(by_name.size());
   for (auto& [name, figures] : by_name) list.push_back({name, figures});
   std::stable_sort(list.begin(), list.end(), less);
   return list;
@@ -46,6 +63,8 @@ class GpuBuilder {
     const Dictionary& names = batch.dictionary;
     for (const Span& span : batch.rows.of<Span>()) {
       if (names.text(span.layer) == kLayer) add_span(span, names);
+      if (names.text(span.layer) == kDeviceLayer)
+        add_call(on_device_[std::string(names.text(span.file))], span);
       if (names.text(span.layer) == kLeakLayer) add_call(profile_.leaks, span);
     }
     for (const Counter& counter : batch.rows.of<Counter>())
@@ -58,10 +77,12 @@ class GpuBuilder {
     profile_.kernels = sorted(kernels_, [](const auto& a, const auto& b) {
       return std::tuple(-a.figures.calls, a.name) < std::tuple(-b.figures.calls, b.name);
     });
-    profile_.functions = sorted(functions_, [](const auto& a, const auto& b) {
+    const auto by_time = [](const auto& a, const auto& b) {
       return std::tuple(-a.figures.time_ns, -a.figures.calls, a.name) <
              std::tuple(-b.figures.time_ns, -b.figures.calls, b.name);
-    });
+    };
+    profile_.functions = sorted(functions_, by_time);
+    profile_.on_device = sorted(on_device_, by_time);
     profile_.copies = sorted(copies_, [](const auto& a, const auto& b) {
       return std::tuple(-a.figures.all.bytes, a.name) < std::tuple(-b.figures.all.bytes, b.name);
     });
@@ -71,8 +92,9 @@ class GpuBuilder {
   void add_span(const Span& span, const Dictionary& names) {
     const std::string_view name = names.text(span.name);
     const std::string object(names.text(span.file));
-    add_call(profile_.total, span);
-    add_call(functions_[std::string(name)], span);
+    const int64_t weight = is_launch(name) ? weight_of(span, names) : 1;
+    add_call(profile_.total, span, weight);
+    add_call(functions_[std::string(name)], span, weight);
     if (is_wait(name)) add_call(profile_.waits, span);
     if (is_copy(name)) {
       GpuCopies& copies = copies_[object.empty() ? "?" : object];
@@ -83,9 +105,9 @@ class GpuBuilder {
       }
     }
     if (!is_launch(name)) return;
-    add_call(profile_.launches, span);
-    if (!object.empty()) add_call(kernels_[object], span);
-    add_gap(span, names);
+    add_call(profile_.launches, span, weight);
+    if (!object.empty()) add_call(kernels_[object], span, weight);
+    if (weight == 1) add_gap(span, names);
   }
 
   // Launches of a thread come in their order; where they do not, there is no gap to tell.
@@ -117,7 +139,7 @@ class GpuBuilder {
   }
 
   GpuProfile& profile_;
-  std::map<std::string, GpuCalls, std::less<>> kernels_, functions_;
+  std::map<std::string, GpuCalls, std::less<>> kernels_, functions_, on_device_;
   std::map<std::string, GpuCopies, std::less<>> copies_;
   std::map<std::pair<int64_t, int64_t>, int64_t> last_launch_;  // its end, by thread
 };

@@ -42,6 +42,7 @@ struct GpuProfile {
   std::vector<Named<GpuCalls>> kernels, functions;  // by calls, by time
   std::vector<Named<GpuCopies>> copies;             // by bytes
   std::map<std::string, GpuMemory> memory;          // by GPU and process
+  std::vector<Named<GpuCalls>> on_device;           // kernels, copies and sets, by time there
   GpuCalls leaks;
   bool has_probe = false;
   int64_t dropped = 0;

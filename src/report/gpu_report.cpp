@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "base/text_style.h"
 #include "report/gpu_profile.h"
@@ -60,12 +62,13 @@ void add_memory(const GpuProfile& profile, LabelLines& lines) {
 
 void add_coverage(const GpuProfile& profile, LabelLines& lines) {
   const bool whole = profile.has_probe && profile.dropped == 0;
-  lines.add("Seen",
-            {!profile.has_probe     ? "losses not known"
-             : profile.dropped == 0 ? "nothing dropped"
-                                    : format_count(profile.dropped) + " calls dropped",
-             "times are the host's"},
-            whole || !profile.has_probe ? Style::kPlain : Style::kWarning);
+  lines.add(
+      "Seen",
+      {!profile.has_probe     ? "losses not known"
+       : profile.dropped == 0 ? "nothing dropped"
+                              : format_count(profile.dropped) + " calls dropped",
+       profile.on_device.empty() ? "times are the host's" : "times on the device are told apart"},
+      whole || !profile.has_probe ? Style::kPlain : Style::kWarning);
   if (!profile.why.empty()) lines.add_prose("Note", printable(profile.why), Style::kWarning);
   if (!profile.damage.empty())
     lines.add_prose("Missing", printable(profile.damage), Style::kWarning);
@@ -92,11 +95,32 @@ std::string kernels_text(const GpuProfile& profile, const ReportOptions& options
          more_text(rows, profile.kernels.size(), options);
 }
 
+// What ran there, where that was recorded.
+std::string device_text(const GpuProfile& profile, const ReportOptions& options) {
+  if (profile.on_device.empty()) return "";
+  const size_t rows = rows_shown(options, kUsualRows, profile.on_device.size());
+  TextTable table({{"kernel or copy", Side::kLeft, 0, kLeastName},
+                   {"runs", Side::kRight, 2},
+                   {"time"},
+                   {"mean", Side::kRight, 1},
+                   {"longest", Side::kRight, 3},
+                   {"rate", Side::kRight, 2}});
+  for (size_t i = 0; i < rows; ++i) {
+    const auto& [name, figures] = profile.on_device[i];
+    table.add({printable(name), format_count(figures.calls), format_duration_ns(figures.time_ns),
+               format_duration_ns(figures.time_ns / std::max<int64_t>(figures.calls, 1)),
+               format_duration_ns(figures.longest_ns),
+               figures.bytes > 0 ? rate_text(figures.bytes, figures.time_ns) : ""});
+  }
+  return heading("On the device", " by time there", options) + table.write(options) +
+         more_text(rows, profile.on_device.size(), options);
+}
+
 // How fast bytes went is known of copies that waited; others only say that they were asked for.
 std::string copies_text(const GpuProfile& profile, const ReportOptions& options) {
   if (profile.copies.empty()) return "";
   TextTable table({{"direction", Side::kLeft, 0, kLeastName},
-                   {"copies"},
+                   {"copies", Side::kRight, 3},
                    {"bytes"},
                    {"time", Side::kRight, 1},
                    {"waited for", Side::kRight, 2},
@@ -140,6 +164,7 @@ Status write_gpu_report(const Recording& recording, const ReportOptions& options
   add_head(profile, lines);
   add_memory(profile, lines);
   add_coverage(profile, lines);
+  text += device_text(profile, options);
   text += kernels_text(profile, options);
   text += copies_text(profile, options);
   text += functions_text(profile, options);

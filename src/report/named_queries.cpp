@@ -53,6 +53,22 @@ SELECT label, second, round(sum(per_ns) FILTER (name IN ('cpu_user_total', 'cpu_
 FROM steps GROUP BY run, label, second ORDER BY run, second)",
      "no gauges were recorded: they come from the resources probe"},
 
+    {"gpu-kernels", "Kernels of CUDA by launches: how often, and what launching took the host", R"(
+SELECT label, file AS kernel, count(*) AS launches, round(sum(duration_ns) / 1e6, 3) AS launch_ms,
+       round(avg(duration_ns) / 1e3, 3) AS mean_us, round(max(duration_ns) / 1e3, 3) AS longest_us
+FROM spans WHERE layer = 'cuda' AND name LIKE 'cuLaunch%' AND file IS NOT NULL
+GROUP BY run, label, file ORDER BY launches DESC, kernel LIMIT 50)",
+     "no launches were recorded: they come from the cuda probe"},
+
+    {"gpu-copies",
+     "Copies of CUDA by direction and function: bytes, host time, rate of those that wait", R"(
+SELECT label, file AS direction, name, count(*) AS copies, sum(bytes)::BIGINT AS bytes,
+       round(sum(duration_ns) / 1e6, 3) AS ms,
+       CASE WHEN name NOT LIKE '%Async%' THEN round(sum(bytes) / nullif(sum(duration_ns), 0), 3) END AS gb_per_s
+FROM spans WHERE layer = 'cuda' AND name LIKE 'cuMemcpy%'
+GROUP BY run, label, file, name ORDER BY bytes DESC LIMIT 50)",
+     "no copies were recorded: they come from the cuda probe"},
+
     {"gauges-by-second", "Every gauge, second by second; those that add up (_total) as a rate", R"(
 WITH seconds AS (
   SELECT g.run, g.label, (g.time_ns - r.start_ns) // 1000000000 AS second, g.scope, g.name, g.unit,

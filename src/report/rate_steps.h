@@ -19,8 +19,8 @@ struct RateShare {
 struct FunctionRates {
   uint32_t function = 0;
   std::vector<RateShare> rates = {};  // as Profile::rates_hz
-  bool in_step = false;          // they differ more than chance allows
-  size_t odd = 0;                // the rate that differs most from the others
+  bool in_step = false;               // they differ more than chance allows
+  size_t odd = 0;                     // the rate that differs most from the others
 };
 
 // Of each function that is no process, the most samples first. Needs a profile with parts.

@@ -71,9 +71,38 @@ bool CudaRecords::take_note(const SpoolCall& call) {
     out_.add(span);
     return true;
   }
+  if (call.origin.call == "gpu_kernel" || call.origin.call == "gpu_copy" ||
+      call.origin.call == "gpu_set") {
+    add_device_span(call);
+    return true;
+  }
+  if (call.origin.call == "gpu_times_missing") {
+    no_gpu_times_ = printable(call.origin.file);
+    return true;
+  }
   if (call.origin.call != "not_wrapped") return false;
   if (not_wrapped_.size() < kMostNotWrapped) not_wrapped_.insert(printable(call.origin.file));
   return true;
+}
+
+// What ran on the device, as CUPTI tells it: its object is its name.
+void CudaRecords::add_device_span(const SpoolCall& call) {
+  const Object object = object_in(call.origin.file);
+  Span span;
+  span.start_ns = call.start_ns;
+  span.duration_ns = call.duration_ns;
+  span.thread = out_.names().thread(call.origin.pid, call.origin.tid);
+  span.layer = out_.string("gpu");
+  span.name = out_.string(call.origin.call == "gpu_kernel" ? "kernel"
+                          : call.origin.call == "gpu_copy" ? "copy"
+                                                           : "set");
+  span.file = out_.string(printable(object.name));
+  if (call.has_bytes) span.bytes = call.value;
+  std::vector<DetailItem> items;
+  for (const auto& [key, value] : object.parts)
+    items.push_back({out_.string(printable(key)), out_.string(printable(value))});
+  if (!items.empty()) span.detail = out_.names().detail(items);
+  out_.add(span);
 }
 
 void CudaRecords::on_call(const SpoolCall& call) {
@@ -89,6 +118,7 @@ void CudaRecords::on_call(const SpoolCall& call) {
   std::vector<DetailItem> items;
   for (const auto& [key, value] : object.parts)
     items.push_back({out_.string(printable(key)), out_.string(printable(value))});
+  if (!call.has_bytes && call.value > 1) items.push_back({out_.string("weight"), call.value});
   if (call.has_bytes) span.bytes = call.failed ? 0 : call.value;
   if (call.abandoned) {
     items.push_back({out_.string("ended"), out_.string("abandoned")});

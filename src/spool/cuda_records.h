@@ -22,15 +22,19 @@ class CudaRecords final : public SpoolListener {
   [[nodiscard]] int64_t calls() const { return calls_; }
   [[nodiscard]] int64_t leaks() const { return leaks_; }
   [[nodiscard]] int64_t leaked_bytes() const { return leaked_bytes_; }
+  // Why there are no times on the device, where they were asked for; empty: nothing speaks against.
+  [[nodiscard]] const std::string& no_gpu_times() const { return no_gpu_times_; }
   // Functions that a program looked up and that are not in the library's list.
   [[nodiscard]] const std::set<std::string>& not_wrapped() const { return not_wrapped_; }
 
  private:
   bool take_note(const SpoolCall& call);
+  void add_device_span(const SpoolCall& call);
 
   RecordStream& out_;
   int64_t calls_ = 0, leaks_ = 0, leaked_bytes_ = 0;
   std::set<std::string> not_wrapped_;
+  std::string no_gpu_times_;
 };
 
 }  // namespace fathom

@@ -147,7 +147,8 @@ TEST(FlameLayout, StopsAtTheHighestLevel) {
   deep.stack.insert(deep.stack.end(), 50, "recurse");
   made.add(deep);
   const Profile profile = load_profile(made.finish(), {}).value();
-  const FlameLayout layout = lay_out_flames(profile.tree, weights_of(profile.tree), {.max_levels = 20});
+  const FlameLayout layout =
+      lay_out_flames(profile.tree, weights_of(profile.tree), {.max_levels = 20});
   EXPECT_EQ(layout.levels, 20U);
   EXPECT_EQ(layout.boxes.size(), 20U);
   EXPECT_EQ(layout.left_out, 31U);

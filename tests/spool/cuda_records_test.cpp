@@ -66,6 +66,20 @@ TEST_F(CudaRecordsTest, MemoryIsAGaugeOfItsDeviceAndProcess) {
   EXPECT_EQ(records_.not_wrapped().begin()->find('\x1b'), std::string::npos);
 }
 
+TEST_F(CudaRecordsTest, WhatRanOnTheDeviceIsALayerOfItsOwn) {
+  add("gpu_kernel", "add\tdevice=1\tgrid=1x2x3", 0, false);
+  add("gpu_copy", "host to device\tdevice=1", 4096);
+  add("gpu_times_missing", "libcupti.so is not here", 0);
+  const auto found = rows();
+  const std::vector<Span>& spans = found->rows.of<Span>();
+  ASSERT_EQ(spans.size(), 2U);
+  EXPECT_EQ(found->text(spans[0].layer), "gpu");
+  EXPECT_EQ(found->text(spans[0].file), "add");
+  EXPECT_EQ(spans[1].bytes, 4096);
+  EXPECT_EQ(records_.no_gpu_times(), "libcupti.so is not here");
+  EXPECT_EQ(records_.calls(), 0);
+}
+
 TEST_F(CudaRecordsTest, HostileTextsAreBounded) {
   std::string text = "k";
   for (int i = 0; i < 1000; ++i) text += "\tkey" + std::to_string(i) + "=v";

@@ -39,7 +39,11 @@ bool alone_begin(char* path, unsigned long size) {
   return false; /* there is no spool */
 }
 
-void alone_started(bool on) { (void)on; }
+void alone_started(bool on) {
+  const char* sampled = on ? setting("FATHOM_SAMPLE_LAUNCHES_CUDA") : NULL;
+  const uint64_t one_in = sampled != NULL ? number_in(sampled) : 0;
+  fathom_sample_launches = one_in < 1000000 ? (uint32_t)one_in : 1000000;
+}
 
 static uint64_t find_rate(void) {
   if (fathom_core.clock != kClockTsc) return 1ull << 32;

@@ -4,6 +4,7 @@
 
 #include "inject/cuda/context.h"
 #include "inject/cuda/driver.h"
+#include "inject/cuda/gpu_times.h"
 #include "inject/cuda/memory.h"
 #include "inject/cuda/names.h"
 
@@ -28,6 +29,8 @@ static void primary_released(Word device) {
 }
 
 #define AT(pointer) (*(Word*)(pointer))
+#define GOES(function, since, ...) \
+  CU_FULL(function, since, kPlainCall, 1, gpu_times_flush(), __VA_ARGS__)
 #define CHANGED \
   if (result == 0) context_changed()
 #define NAMED(handle, text)       \
@@ -35,7 +38,7 @@ static void primary_released(Word device) {
   name_set(AT(handle), (const char*)(text), strlen((const char*)(text)))
 
 /* clang-format off: a line each */
-CU_ANY(cuInit, 2000)
+CU(cuInit, 2000, 1, if (result == 0 && call.recorded) gpu_times_start())
 CU_ANY(cuDriverGetVersion, 2020)
 CU_ANY(cuDeviceGet, 2000)
 CU_ANY(cuDeviceGetCount, 2000)
@@ -56,18 +59,18 @@ CU(
       primary_retained(AT(a), b);
       contexts_changed();
     })
-CU(cuDevicePrimaryCtxRelease, 7000, 1, if (result == 0) primary_released(a))
-CU(cuDevicePrimaryCtxRelease_v2, 11000, 1, if (result == 0) primary_released(a))
-CU(cuDevicePrimaryCtxReset, 7000, 1, if (result == 0) primary_released(a))
-CU(cuDevicePrimaryCtxReset_v2, 11000, 1, if (result == 0) primary_released(a))
+GOES(cuDevicePrimaryCtxRelease, 7000, if (result == 0) primary_released(a))
+GOES(cuDevicePrimaryCtxRelease_v2, 11000, if (result == 0) primary_released(a))
+GOES(cuDevicePrimaryCtxReset, 7000, if (result == 0) primary_released(a))
+GOES(cuDevicePrimaryCtxReset_v2, 11000, if (result == 0) primary_released(a))
 CU_ANY(cuDevicePrimaryCtxGetState, 7000)
 CU_ANY(cuDevicePrimaryCtxSetFlags, 7000)
 CU_ANY(cuDevicePrimaryCtxSetFlags_v2, 11000)
 CU(cuCtxCreate_v2, 3020, 8, CHANGED)
 CU(cuCtxCreate_v3, 11040, 8, CHANGED)
 CU(cuCtxCreate_v4, 12050, 8, CHANGED)
-CU(
-    cuCtxDestroy_v2, 4000, 1, if (result == 0) {
+GOES(
+    cuCtxDestroy_v2, 4000, if (result == 0) {
       contexts_changed();
       memory_context_gone(a);
     })

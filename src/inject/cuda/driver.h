@@ -61,6 +61,11 @@ void driver_end(const struct DriverCall* call, struct Driver* driver, int result
                 const struct About* about);
 void driver_note(struct CallSite* site, uint64_t start_ticks, const char* name, uint64_t value);
 
+/* sample.c: of launches only about one in so many is recorded, and says how many it stands for. */
+extern uint32_t fathom_sample_launches __attribute__((visibility("hidden"))); /* 0, 1: all are */
+bool launch_left_out(void);
+uint64_t launch_weight(void); /* of this thread's launch now; 0: only for itself */
+
 static inline __attribute__((always_inline)) void driver_begin(struct DriverCall* call,
                                                                const struct Driver* driver) {
   call->recorded = call_begin(&call->call, driver->site);
@@ -92,22 +97,24 @@ static inline __attribute__((always_inline)) void driver_begin(struct DriverCall
 #define G16 (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
 
 /* `before` is done before the real call, what follows after it: statements that fill in `about`. */
-#define CU_FULL(function, since, kind, count, before, ...)                            \
-  FATHOM_EXPORT int function P##count;                                                \
-  DRIVER_ENTRY(function, since, kind);                                                \
-  int function P##count {                                                             \
-    if (unlikely(driver_##function.real == NULL) && !driver_find(&driver_##function)) \
-      return kErrorNotFound;                                                          \
-    struct DriverCall call;                                                           \
-    before;                                                                           \
-    driver_begin(&call, &driver_##function);                                          \
-    const int result = ((int(*) P##count)driver_##function.real)G##count;             \
-    if (unlikely(!call.recorded && !call.alone)) return result;                       \
-    call_stop(&call.call);                                                            \
-    struct About about = {0};                                                         \
-    __VA_ARGS__;                                                                      \
-    driver_end(&call, &driver_##function, result, &about);                            \
-    return result;                                                                    \
+#define CU_FULL(function, since, kind, count, before, ...)                                \
+  FATHOM_EXPORT int function P##count;                                                    \
+  DRIVER_ENTRY(function, since, kind);                                                    \
+  int function P##count {                                                                 \
+    if (unlikely(driver_##function.real == NULL) && !driver_find(&driver_##function))     \
+      return kErrorNotFound;                                                              \
+    if (kind == kLaunchCall && unlikely(fathom_sample_launches > 1) && launch_left_out()) \
+      return ((int(*) P##count)driver_##function.real)G##count;                           \
+    struct DriverCall call;                                                               \
+    before;                                                                               \
+    driver_begin(&call, &driver_##function);                                              \
+    const int result = ((int(*) P##count)driver_##function.real)G##count;                 \
+    if (unlikely(!call.recorded && !call.alone)) return result;                           \
+    call_stop(&call.call);                                                                \
+    struct About about = {0};                                                             \
+    __VA_ARGS__;                                                                          \
+    driver_end(&call, &driver_##function, result, &about);                                \
+    return result;                                                                        \
   }
 #define NOTHING (void)0
 #define CU(function, since, count, ...) \

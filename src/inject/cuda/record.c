@@ -93,8 +93,10 @@ void driver_end(const struct DriverCall* call, struct Driver* driver, int result
   }
   const uint32_t flags = (about->has_bytes ? (uint32_t)kCallHasBytes : 0u) |
                          (result != 0 ? (uint32_t)kCallFailed : 0u);
-  call_end(&call->call, driver->site, text_of(about),
-           about->has_bytes && result == 0 ? (int64_t)about->bytes : 0, flags, result);
+  int64_t value = about->has_bytes && result == 0 ? (int64_t)about->bytes : 0;
+  if (unlikely(fathom_sample_launches > 1) && driver->kind == kLaunchCall)
+    value = (int64_t)launch_weight();
+  call_end(&call->call, driver->site, text_of(about), value, flags, result);
 }
 
 void driver_note(struct CallSite* site, uint64_t start_ticks, const char* name, uint64_t value) {

@@ -50,6 +50,10 @@ Status CudaProbe::prepare(LaunchRequest& request) {
   for (std::string& variable :
        folder_->environment("trace", monotonic_ns(), settings_.interval_ns, kChunks, kSuffix))
     request.environment.push_back(std::move(variable));
+  if (settings_.gpu_times) request.environment.emplace_back("FATHOM_GPU_TIMES_CUDA=1");
+  if (settings_.sample_launches > 1)
+    request.environment.push_back(
+        fmt::format("FATHOM_SAMPLE_LAUNCHES{}={}", kSuffix, settings_.sample_launches));
   return {};
 }
 
@@ -64,13 +68,17 @@ ProbeReport CudaProbe::report() const {
   ProbeReport report;
   report.rung = "library in the target (CUDA driver)";
   if (gauges_.devices() > 0) report.rung += fmt::format(", NVML ({} GPUs)", gauges_.devices());
-  report.settings = "every call";
+  report.settings =
+      settings_.sample_launches > 1
+          ? fmt::format("one launch in {}, every other call", settings_.sample_launches)
+          : "every call";
   report.seen = records_->calls();
   report.dropped = folder_->lost();
   const auto add = [&report](const std::string& text) {
     report.why += (report.why.empty() ? "" : "; ") + text;
   };
   if (!gauges_.why().empty()) add("no figures of GPUs: " + gauges_.why());
+  if (!records_->no_gpu_times().empty()) add("no times on the device: " + records_->no_gpu_times());
   if (folder_->spools_seen() == 0)
     add("nothing loaded the library: the program is static, setuid or not of glibc");
   if (records_->calls() == 0) add("no call of the CUDA driver was made");

@@ -38,8 +38,8 @@ struct {
 } rings SEC(".maps");
 
 uint64_t dropped = 0;
-/* What dropped samples stood for: the next one of the CPU and the rate stands for that, too, so that
- * sums are right. */
+/* What dropped samples stood for: the next one of the CPU and the rate stands for that, too, so
+ * that sums are right. */
 uint64_t owed[kWireMostCpus * kWireMostRates];
 const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
 
