@@ -19,33 +19,63 @@
 
 typedef uintptr_t W;
 /* base name, ABI version, per-thread form */
-#define FUNCTIONS(X)                                                                               \
-  X(cuInit, , )                                                                                    \
-  X(cuDeviceGet, , )                                                                               \
-  X(cuDevicePrimaryCtxRetain, , )                                                                  \
-  X(cuDevicePrimaryCtxReset, _v2, )                                                                \
-  X(cuCtxCreate, _v2, )                                                                            \
-  X(cuCtxDestroy, _v2, ) X(cuCtxSetCurrent, , ) X(cuCtxSynchronize, , ) X(cuModuleLoadData, , ) X( \
-      cuModuleUnload, , ) X(cuModuleGetFunction, , ) X(cuLibraryLoadData, , )                      \
-      X(cuLibraryGetKernel, , ) X(cuMemAlloc, _v2, ) X(cuMemAllocPitch, _v2, ) X(                  \
-          cuMemAllocManaged, , ) X(cuMemAllocAsync, , _ptsz) X(cuMemAllocFromPoolAsync, , _ptsz)   \
-          X(cuMemFree, _v2, ) X(cuMemFreeAsync, , _ptsz) X(cuMemHostAlloc, , ) X(                  \
-              cuMemFreeHost, , ) X(cuArrayCreate, _v2, ) X(cuArrayDestroy, , ) X(cuMemCreate, , )  \
-              X(cuMemRelease, , ) X(cuMemRetainAllocationHandle, , ) X(cuMemAddressReserve, , )    \
-                  X(cuMemAddressFree, , ) X(cuMemMap, , ) X(cuMemUnmap, , ) X(cuMemcpy, , _ptds)   \
-                      X(cuMemcpyHtoD, _v2, _ptds) X(cuMemcpyDtoH, _v2, _ptds)                      \
-                          X(cuMemcpyDtoD, _v2, _ptds) X(cuMemcpyHtoDAsync, _v2, _ptsz) X(          \
-                              cuMemcpyDtoHAsync, _v2, _ptsz) X(cuMemcpy2D, _v2, _ptds)             \
-                              X(cuMemsetD8, _v2, _ptds) X(cuMemsetD32Async, , _ptsz) X(            \
-                                  cuLaunchKernel, , _ptsz) X(cuLaunchKernelEx, , _ptsz)            \
-                                  X(cuLaunchCooperativeKernel, , _ptsz) X(                         \
-                                      cuLaunchHostFunc, , _ptsz) X(cuGraphCreate, , )              \
-                                      X(cuGraphInstantiateWithFlags, , ) X(cuGraphLaunch, , _ptsz) \
-                                          X(cuStreamCreate, , ) X(cuStreamDestroy, _v2, )          \
-                                              X(cuStreamSynchronize, , _ptsz) X(cuEventCreate, , ) \
-                                                  X(cuEventDestroy, _v2, )                         \
-                                                      X(cuEventRecord, , _ptsz)                    \
-                                                          X(cuEventSynchronize, , )
+/* clang-format off: a line each */
+#define FUNCTIONS(X)                    \
+  X(cuInit, , )                         \
+  X(cuDeviceGet, , )                    \
+  X(cuDevicePrimaryCtxRetain, , )       \
+  X(cuDevicePrimaryCtxReset, _v2, )     \
+  X(cuCtxCreate, _v2, )                 \
+  X(cuCtxDestroy, _v2, )                \
+  X(cuCtxSetCurrent, , )                \
+  X(cuCtxSynchronize, , )               \
+  X(cuModuleLoadData, , )               \
+  X(cuModuleUnload, , )                 \
+  X(cuModuleGetFunction, , )            \
+  X(cuLibraryLoadData, , )              \
+  X(cuLibraryGetKernel, , )             \
+  X(cuMemAlloc, _v2, )                  \
+  X(cuMemAllocPitch, _v2, )             \
+  X(cuMemAllocManaged, , )              \
+  X(cuMemAllocAsync, , _ptsz)           \
+  X(cuMemAllocFromPoolAsync, , _ptsz)   \
+  X(cuMemFree, _v2, )                   \
+  X(cuMemFreeAsync, , _ptsz)            \
+  X(cuMemHostAlloc, , )                 \
+  X(cuMemFreeHost, , )                  \
+  X(cuArrayCreate, _v2, )               \
+  X(cuArrayDestroy, , )                 \
+  X(cuMemCreate, , )                    \
+  X(cuMemRelease, , )                   \
+  X(cuMemRetainAllocationHandle, , )    \
+  X(cuMemAddressReserve, , )            \
+  X(cuMemAddressFree, , )               \
+  X(cuMemMap, , )                       \
+  X(cuMemUnmap, , )                     \
+  X(cuMemcpy, , _ptds)                  \
+  X(cuMemcpyHtoD, _v2, _ptds)           \
+  X(cuMemcpyDtoH, _v2, _ptds)           \
+  X(cuMemcpyDtoD, _v2, _ptds)           \
+  X(cuMemcpyHtoDAsync, _v2, _ptsz)      \
+  X(cuMemcpyDtoHAsync, _v2, _ptsz)      \
+  X(cuMemcpy2D, _v2, _ptds)             \
+  X(cuMemsetD8, _v2, _ptds)             \
+  X(cuMemsetD32Async, , _ptsz)          \
+  X(cuLaunchKernel, , _ptsz)            \
+  X(cuLaunchKernelEx, , _ptsz)          \
+  X(cuLaunchCooperativeKernel, , _ptsz) \
+  X(cuLaunchHostFunc, , _ptsz)          \
+  X(cuGraphCreate, , )                  \
+  X(cuGraphInstantiateWithFlags, , )    \
+  X(cuGraphLaunch, , _ptsz)             \
+  X(cuStreamCreate, , )                 \
+  X(cuStreamDestroy, _v2, )             \
+  X(cuStreamSynchronize, , _ptsz)       \
+  X(cuEventCreate, , )                  \
+  X(cuEventDestroy, _v2, )              \
+  X(cuEventRecord, , _ptsz)             \
+  X(cuEventSynchronize, , )
+/* clang-format on */
 
 typedef int Function();
 enum {
