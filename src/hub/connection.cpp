@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each co_await stands in a statement of its own: with some inside conditions, what GCC 12 made of
-// this crashed (docs/design/0009).
+// this crashed (docs/design/0008).
 #include "hub/connection.h"
 
 #include <fmt/format.h>
