@@ -127,7 +127,7 @@ Result<HubJob> HubApi::job(int64_t id) {
 std::string job_table(const std::vector<HubJob>& jobs) {
   std::string text = "  id  rows  created               description\n";
   for (const HubJob& job : jobs)
-    text += fmt::format("{:4}  {:4}  {:20.20}  {}\n", job.id, job.rows, job.created,
+    text += fmt::format("{:4}  {:4}  {:20.19}  {}\n", job.id, job.rows, job.created,
                         printable(job.description));
   return jobs.empty() ? "there are no jobs\n" : text;
 }
