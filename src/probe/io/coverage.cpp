@@ -62,9 +62,18 @@ bool is_anothers(const std::string& folder) {
   return stat(folder.c_str(), &status) == 0 && status.st_uid != geteuid();
 }
 
-bool has_library(const std::string& folder) {
+// The loader takes ours before any other: where one is and ours is not, it will not come.
+enum class Loaded { kOurs, kOthers, kNothingYet };
+Loaded what_is_loaded(const std::string& folder) {
   const auto maps = read_file(folder + "/maps");
-  return !maps.ok() || maps.value().find("libfathom-io") != std::string::npos;
+  if (!maps.ok() || maps.value().find("libfathom-io") != std::string::npos) return Loaded::kOurs;
+  for (const std::string_view line : split_words(maps.value(), '\n')) {
+    const std::string_view file = line.substr(line.rfind('/') + 1);
+    if (line.find('/') != std::string_view::npos && !file.starts_with("ld-") &&
+        file.find(".so") != std::string_view::npos)
+      return Loaded::kOthers;
+  }
+  return Loaded::kNothingYet;
 }
 
 }  // namespace
@@ -81,12 +90,12 @@ void Coverage::look(const Target& target, const SpoolFolder& folder) {
     if (const std::string obstacle = obstacle_in(process); !obstacle.empty()) {
       note(process, obstacle);
       judged_.insert(image);
-    } else if (has_library(process)) {
-      judged_.insert(image);  // forked by one that has it
-    } else if (!starting_.insert(image).second) {
-      note(process, "started without the library");
-      judged_.insert(image);
+      continue;
     }
+    const Loaded loaded = what_is_loaded(process);
+    if (loaded == Loaded::kNothingYet) continue;
+    judged_.insert(image);  // also one that was forked by one that has it
+    if (loaded == Loaded::kOthers) note(process, "started without the library");
   }
 }
 

@@ -25,7 +25,6 @@ class Coverage {
 
   using Image = std::pair<int64_t, std::string>;  // pid and program
   std::set<Image> judged_;
-  std::set<Image> starting_;  // without the library so far; it may be about to be loaded
   std::map<std::string, std::set<std::string>> missing_;  // names of programs by reason
 };
 

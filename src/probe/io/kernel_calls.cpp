@@ -299,7 +299,7 @@ void BpfCalls::count_unended() {
 }
 
 int64_t BpfCalls::dropped() const {
-  return static_cast<int64_t>(skeleton_->bss->counts.dropped) + calls_missed(skeleton_) + unended_;
+  return static_cast<int64_t>(skeleton_->bss->counts.dropped) + calls_missed(skeleton_);
 }
 
 int64_t BpfCalls::buffer_bytes() const {
@@ -322,6 +322,8 @@ std::string BpfCalls::missing() const {
   };
   add(static_cast<uint64_t>(dropped()),
       "calls in the kernel were lost: the recorder came too late");
+  add(static_cast<uint64_t>(unended_),
+      "requests of disks had not ended, or their end was not told");
   add(counts.not_followed + static_cast<uint64_t>(misses_),
       "processes or threads were not followed: no memory for it");
   add(counts.dropped_names, "files have no name: too many were new at once");
