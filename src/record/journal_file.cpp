@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <algorithm>
 #include <limits>
 
 #include "record/journal.h"
@@ -52,7 +53,8 @@ JournalUse journal_use(const std::string& path) {
 Status JournalFile::reserve(int64_t end) {
   if (end > limit_bytes_) return errno_error("write " + path_, EFBIG);
   if (reserved_bytes_ < 0 || end <= reserved_bytes_) return {};
-  const int64_t wanted = (end / kReserveStep + 1) * kReserveStep;
+  // More than the limit would end us on some file systems.
+  const int64_t wanted = std::min((end / kReserveStep + 1) * kReserveStep, limit_bytes_);
   if (fallocate(file_.get(), FALLOC_FL_KEEP_SIZE, 0, wanted) == 0) {
     reserved_bytes_ = wanted;
     return {};
