@@ -31,6 +31,8 @@
 namespace fathom {
 namespace {
 
+constexpr int64_t kMostWaitNs = 60 * kNsPerSecond;
+
 constexpr int kInFlight = 8;  // requests of one client
 constexpr int kFrames = 16;   // different ones of each client
 
@@ -204,7 +206,12 @@ int probe(const HttpUrl& url, char** words) {
                     kLinesType, "{\"node\":\"probe\",\"x\":1}");
     usleep(10'000);
   }
-  usleep(200'000);
+  // Until all were seen: who stops early forgets the slowest.
+  const auto all_seen = [&] {
+    const std::lock_guard lock(mutex);
+    return sent_ns.empty();
+  };
+  while (!all_seen() && monotonic_ns() < end_ns + kMostWaitNs) usleep(10'000);
   over = true;
   (void)http.call("POST", fmt::format("/api/v1/jobs/{}/lines", job), kLinesType,
                   "{\"mark\":\"over\"}");

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "base/sha256.h"
 #include "base/text.h"
 #include "report/flame_page_data.h"
 #include "report/flame_page_parts.h"
+#include "report/page_head.h"
 #include "report/xml_text.h"
 
 namespace fathom {
@@ -34,30 +34,17 @@ std::string key_text(const FlamePage& page) {
 }
 
 std::string head_text(const FlamePage& page, std::string_view script) {
-  return fmt::format(
-      R"(<!doctype html>
-{}
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{}</title>
-<style>{}</style>
-</head>
-<body>
-<header>
+  return page_head(kFlamePageMark, script, kFlamePageStyle, page.title) +
+         fmt::format(
+             R"(<header>
 <h1>{}</h1>
 <p>{}{}</p>
 <p class="notes">{}</p>
 <noscript><p>This picture is drawn by a script, and scripts are switched off here: fathom report --as flamegraph writes one that needs none.</p></noscript>
 </header>
 )",
-      kFlamePageMark, sha256_source(script), sha256_source(kFlamePageStyle),
-      xml_text(page.title, 100), kFlamePageStyle, xml_text(page.title, kHeadColumns),
-      xml_text(join(page.facts, " · "), kNoteColumns), key_text(page),
-      xml_text(join(page.notes, " · "), kNoteColumns));
+             xml_text(page.title, kHeadColumns), xml_text(join(page.facts, " · "), kNoteColumns),
+             key_text(page), xml_text(join(page.notes, " · "), kNoteColumns));
 }
 
 std::string tools_text() {

@@ -5,9 +5,9 @@
 
 #include <iterator>
 
-#include "base/sha256.h"
 #include "base/text.h"
 #include "report/html_parts.h"
+#include "report/page_head.h"
 #include "report/run_tables.h"
 #include "report/summary_report.h"
 #include "report/timeline_text.h"
@@ -50,22 +50,8 @@ class HtmlPage {
   }
 
   void begin(std::string_view script) {
-    put(R"(<!doctype html>
-{}
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '{}'; style-src '{}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{}</title>
-<style>{}</style>
-</head>
-<body>
-<main>
-)",
-        kHtmlMark, sha256_source(script), sha256_source(kHtmlStyle),
-        xml_text(summary_.text(summary_.run().command), 100), kHtmlStyle);
+    put("{}<main>\n",
+        page_head(kHtmlMark, script, kHtmlStyle, summary_.text(summary_.run().command)));
   }
 
   void add_head() {

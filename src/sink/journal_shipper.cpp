@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostBodyBytes = size_t{16} << 20;
 constexpr uint64_t kMostFrames = 256;
-constexpr useconds_t kPauseUs = 100'000;  // frames come about once a second
+constexpr std::chrono::milliseconds kPause{100};  // frames come about once a second
 
 std::string bytes_at(int fd, int64_t offset, size_t size) {
   std::string bytes(size, '\0');
@@ -50,8 +50,14 @@ Result<std::unique_ptr<JournalShipper>> JournalShipper::start(const HubTarget& t
   return shipper;
 }
 
-JournalShipper::~JournalShipper() {
-  stop_ = true;
+JournalShipper::~JournalShipper() { end(); }
+
+void JournalShipper::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -96,25 +102,31 @@ Status JournalShipper::ship_what_is_there() {
 }
 
 void JournalShipper::follow() {
+  std::unique_lock lock(mutex_);
   while (!stop_) {
     const bool whole = whole_;  // before the look: what is written later is seen then
+    lock.unlock();
     auto shipped = ship_what_is_there();
+    lock.lock();
     const bool passing = !shipped.ok() && shipped.error().code == Code::kIo;
     if (!shipped.ok()) error_ = shipped.error();
     if (shipped.ok()) error_.reset();
     if (!passing && (sealed_ || whole || !shipped.ok())) break;
-    usleep(kPauseUs);
+    // The end of the journal is worth a look at once, unless the hub has just been away.
+    changed_.wait_for(lock, kPause, [&] { return stop_ || (whole_ && !whole && !passing); });
   }
   done_ = true;
-  done_.notify_all();
+  changed_.notify_all();
 }
 
 Status JournalShipper::finish(int64_t patience_ns, bool torn) {
-  whole_ = true;
-  const int64_t give_up_ns = monotonic_ns() + patience_ns;
-  while (!done_ && monotonic_ns() < give_up_ns) usleep(10'000);
-  stop_ = true;
-  thread_.join();
+  {
+    std::unique_lock lock(mutex_);
+    whole_ = true;
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::nanoseconds(patience_ns), [&] { return done_; });
+  }
+  end();
   if (error_) return *error_;
   if (!sealed_ && !torn) return Error{Code::kCorrupt, "the journal is not whole"};
   return {};

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -36,6 +39,7 @@ class JournalShipper {
   JournalShipper(HubLink link, std::string journal)
       : link_(std::move(link)), path_(std::move(journal)) {}
   void follow();
+  void end();  // of the thread
   Status ship_what_is_there();
   // As many whole frames as stand at offset_, at most a body's worth.
   Result<std::string> next_frames(uint64_t& frames);
@@ -48,7 +52,10 @@ class JournalShipper {
   uint64_t acknowledged_ = 0;
   bool sealed_ = false;
   std::atomic<uint64_t> shipped_{0};
-  std::atomic<bool> whole_{false}, stop_{false}, done_{false};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;    // what follows
+  bool whole_ = false, done_ = false;  // guarded by mutex_
   std::optional<Error> error_;
   std::thread thread_;
 };
