@@ -29,6 +29,9 @@ target_compile_definitions(fathom_flags INTERFACE
 if(FATHOM_SANITIZE)
   set(sanitize -fsanitize=${FATHOM_SANITIZE} -fno-sanitize-recover=all)
   target_compile_options(fathom_flags INTERFACE ${sanitize} -fno-omit-frame-pointer)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it warns of its own instrumentation
+    target_compile_options(fathom_flags INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_link_options(fathom_flags INTERFACE ${sanitize})
   if(FATHOM_FUZZ)
     target_compile_options(fathom_flags INTERFACE -fsanitize=fuzzer-no-link)

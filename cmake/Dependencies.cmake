@@ -33,6 +33,7 @@ fathom_find(IBERTY iberty libiberty/demangle.h)
 fathom_find(PFM pfm perfmon/pfmlib_perf_event.h)
 fathom_find(SQLITE sqlite3 sqlite3.h)
 fathom_find(HIREDIS hiredis hiredis/hiredis.h)
+fathom_find(YAML yaml yaml.h)
 fathom_find_header(BOOST boost/beast/http.hpp)
 fathom_find_header(LIBDW elfutils/libdw.h)  # opened at run time
 fathom_find_header(SIMDJSON simdjson.h)     # opened at run time, that of this header's version
@@ -60,7 +61,7 @@ endif()
 
 add_library(fathom_deps INTERFACE)
 target_link_libraries(fathom_deps INTERFACE
-  fathom_fmt ${XXHASH} ${BPF} ${ELF} ${ZSTD} ${Z} ${LZMA} ${IBERTY} ${PFM} ${SQLITE} ${HIREDIS} m Threads::Threads ${CMAKE_DL_LIBS})
+  fathom_fmt ${XXHASH} ${BPF} ${ELF} ${ZSTD} ${Z} ${LZMA} ${IBERTY} ${PFM} ${SQLITE} ${HIREDIS} ${YAML} m Threads::Threads ${CMAKE_DL_LIBS})
 
 # DuckDB is opened at run time by those commands that need it; only its header is used here.
 set(duckdb_deps ${CMAKE_SOURCE_DIR}/build/deps/duckdb)

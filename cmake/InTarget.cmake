@@ -1,28 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 # What runs in or before somebody else's process. None of it sees our libraries or sanitizers.
 
-# src/launch/spawner/*.c -> lib/fathom-spawn: static and tiny, so that a target's peak memory does
-# not start from the recorder's.
+# src/launch/spawner/*.c -> lib/fathom-spawn, src/launch/holder/*.c -> lib/fathom-hold: static and
+# tiny, so that a target's peak memory does not start from the recorder's, and any image can run it.
 function(fathom_add_spawner)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/launch/spawner/*.c)
+  fathom_add_static(fathom_spawn fathom-spawn spawner)
+  fathom_add_static(fathom_hold fathom-hold holder)
+endfunction()
+
+function(fathom_add_static target name folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/launch/${folder}/*.c)
   if(NOT sources)
     return()
   endif()
-  add_executable(fathom_spawn ${sources})
-  set_target_properties(fathom_spawn PROPERTIES
-    OUTPUT_NAME fathom-spawn
+  add_executable(${target} ${sources})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name}
     POSITION_INDEPENDENT_CODE OFF
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
-  target_include_directories(fathom_spawn PRIVATE ${CMAKE_SOURCE_DIR}/src)
-  target_compile_definitions(fathom_spawn PRIVATE _GNU_SOURCE)
-  target_compile_options(fathom_spawn PRIVATE -Os -Wall -Wextra -Wshadow
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_compile_options(${target} PRIVATE -Os -Wall -Wextra -Wshadow
     -ffunction-sections -fdata-sections -fno-pie $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
-  target_link_options(fathom_spawn PRIVATE -static -no-pie -Wl,--gc-sections -s)
+  target_link_options(${target} PRIVATE -static -no-pie -Wl,--gc-sections -s)
 endfunction()
 
 # src/inject/FAMILY/ with src/inject/core/ -> lib/libfathom-FAMILY.so, loadable into any process. A
 # family with a file EXTENDS, which names another, becomes lib/libfathom-OTHER-FAMILY.so of both.
 function(fathom_add_inject)
+  file(GLOB python CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/inject/python/*.py)
+  foreach(file IN LISTS python)
+    get_filename_component(name ${file} NAME)
+    configure_file(${file} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/fathom-python/${name} COPYONLY)
+  endforeach()
   set(dir ${CMAKE_SOURCE_DIR}/src/inject)
   file(GLOB_RECURSE core CONFIGURE_DEPENDS ${dir}/core/*.c ${dir}/core/*.cpp ${dir}/core/*.S)
   file(GLOB families CONFIGURE_DEPENDS LIST_DIRECTORIES true ${dir}/*)
@@ -34,6 +44,7 @@ function(fathom_add_inject)
       continue()
     endif()
     set(name fathom-${family})
+    set(extended "")
     if(EXISTS ${family_dir}/EXTENDS)
       file(STRINGS ${family_dir}/EXTENDS extended)
       file(GLOB_RECURSE more CONFIGURE_DEPENDS ${dir}/${extended}/*.c ${dir}/${extended}/*.S)
@@ -56,6 +67,12 @@ function(fathom_add_inject)
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions$<SEMICOLON>-fno-rtti>
       $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
     target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,-z,now)
+    # Where the kernel's half looks on, every call that the loader makes is to be about the library's
+    # file: none for memory without one (.bss), and none to close it to writing later (RELRO).
+    if(family STREQUAL "io" OR extended STREQUAL "io")
+      target_link_options(${target} PRIVATE -Wl,-z,norelro -Wl,-T,${dir}/core/no_bss.ld)
+      set_target_properties(${target} PROPERTIES LINK_DEPENDS ${dir}/core/no_bss.ld)
+    endif()
     if(family STREQUAL "cuda") # the name that users of seed 002 know
       add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink
         $<TARGET_FILE_NAME:${target}> $<TARGET_FILE_DIR:${target}>/libpfinterpose.so)

@@ -12,6 +12,12 @@ function(fathom_add_tests)
     message(STATUS "GoogleTest is absent (tools/setup test): no unit tests")
     return()
   endif()
+  # The one file that knows where it was compiled: all others are alike in every clone, for ccache.
+  add_library(fathom_test_support STATIC ${CMAKE_SOURCE_DIR}/tests/support/folders.cpp)
+  target_include_directories(fathom_test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(fathom_test_support PRIVATE
+    FATHOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FATHOM_BUILD_DIR="${CMAKE_BINARY_DIR}")
+  target_link_libraries(fathom_test_support PRIVATE fathom_flags)
   foreach(layer IN LISTS FATHOM_LAYERS)
     set(dir ${CMAKE_SOURCE_DIR}/tests/${layer})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cpp)
@@ -21,12 +27,13 @@ function(fathom_add_tests)
     set(target test_${layer})
     add_executable(${target} ${sources})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-    target_compile_definitions(${target} PRIVATE
-      FATHOM_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data"
-      FATHOM_BUILD_DIR="${CMAKE_BINARY_DIR}")
-    target_link_libraries(${target} PRIVATE fathom_${layer} GTest::gtest GTest::gmock
-      GTest::gtest_main)
+    target_link_libraries(${target} PRIVATE fathom_test_support fathom_${layer} GTest::gtest
+      GTest::gmock GTest::gtest_main)
+    if(FATHOM_SANITIZE)  # what is tested stays optimised; instrumented tests compile faster so
+      target_compile_options(${target} PRIVATE -O0)
+      # Parts of simdjson that nobody calls would want its library, which is opened at run time.
+      set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/hub/routes_test.cpp PROPERTIES COMPILE_OPTIONS -O1)
+    endif()
     foreach(part fathom fathom_spawn fathom_inject fathom_workloads)
       if(TARGET ${part})
         add_dependencies(${target} ${part})
@@ -99,7 +106,13 @@ function(fathom_add_cuda_workloads)
   target_link_libraries(workload_cuda_known_direct PRIVATE workload_fake_driver)
   set_target_properties(workload_cuda_known PROPERTIES OUTPUT_NAME cuda_known)
   set_target_properties(workload_cuda_known_direct PROPERTIES OUTPUT_NAME cuda_known_direct)
-  foreach(target fake_driver fake_driver_old fake_nvml fake_cupti next cuda_known cuda_known_direct)
+  add_library(workload_fake_libraries SHARED ${dir}/fake_libraries.c)
+  target_link_libraries(workload_fake_libraries PRIVATE workload_fake_driver)
+  add_executable(workload_library_calls ${dir}/library_calls.c)
+  set_target_properties(workload_library_calls PROPERTIES OUTPUT_NAME library_calls)
+  target_link_libraries(workload_library_calls PRIVATE workload_fake_libraries workload_fake_driver)
+  foreach(target fake_driver fake_driver_old fake_nvml fake_cupti next cuda_known cuda_known_direct
+                 fake_libraries library_calls)
     set_target_properties(workload_${target} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads/cuda
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/workloads/cuda)
@@ -134,12 +147,14 @@ endfunction()
 
 function(fathom_add_benchmarks)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cpp)
+  add_custom_target(fathom_benchmarks)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(bench_${name} ${source})
     set_target_properties(bench_${name} PROPERTIES
       OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     target_link_libraries(bench_${name} PRIVATE fathom_cli)
+    add_dependencies(fathom_benchmarks bench_${name})
     if(benchmark_FOUND)
       target_link_libraries(bench_${name} PRIVATE benchmark::benchmark)
     endif()

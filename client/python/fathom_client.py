@@ -9,7 +9,7 @@
 
         def run_on_job(self):
             return [{"command": "PROFILING", "node": "main", "execname": "app", "cache-misses": 7},
-                    {"command": "BENCHMARK", "benchmark": {"time": 1.5, "cache-misses": 7}}]
+                    {"command": "BENCHMARK", "Exectime": "1.5", "cache-misses": 7}]
 
     CustomClient("127.0.0.1", 10000).start(2001)
 
@@ -29,19 +29,22 @@ MOST_MESSAGES = 1000  # in one request
 
 
 class HubError(Exception):
-    """What the hub refused, in its own words."""
+    """What the hub refused, in its own words: which message by its number, and what was taken.
+    index is the message's place in the list, from 0; None where it is not one message's fault."""
 
-    def __init__(self, status, body):
+    def __init__(self, status, body, first=0, count=0):
         try:
             said = json.loads(body)
         except ValueError:
             said = {}
         self.status = status
         self.answers = said.get("answers", [])
+        self.index = first + said["message"] - 1 if said.get("message") else None
+        where = f"messages {first + 1} to {first + count}: " if first else ""  # of a long list
         wrong = [answer for answer in self.answers if isinstance(answer, dict) and "error" in answer]
-        first = said if "error" in said else (wrong[0] if wrong else {})
-        hint = f" ({first['hint']})" if first.get("hint") else ""
-        super().__init__(first.get("error", f"the hub answered with status {status}") + hint)
+        problem = said if "error" in said else (wrong[0] if wrong else {})
+        hint = f" ({problem['hint']})" if problem.get("hint") else ""
+        super().__init__(where + problem.get("error", f"the hub answered with status {status}") + hint)
 
 
 class ProfClient:
@@ -79,14 +82,14 @@ class ProfClient:
             if self.jobid is not None:
                 message.setdefault("jobid", int(self.jobid))
             if group and (group[-1].get("jobid") != message.get("jobid") or len(group) >= MOST_MESSAGES):
-                answers += self._send(group)
+                answers += self._send(group, len(answers))
                 group = []
             group.append(message)
-        return answers + (self._send(group) if group else [])
+        return answers + (self._send(group, len(answers)) if group else [])
 
     # ---- Inside --------------------------------------------------------------------------------
 
-    def _send(self, messages):
+    def _send(self, messages, first):
         job = messages[0].get("jobid")
         sequence = self._sequences.get(job, 0) + 1
         query = urllib.parse.urlencode({"run": self.run, "sequence": sequence, "host": socket.gethostname()})
@@ -96,7 +99,7 @@ class ProfClient:
         if answer.get("acknowledged", 0) >= sequence:
             self._sequences[job] = sequence
         if status != 200:
-            raise HubError(status, text)
+            raise HubError(status, text, first, len(messages))
         return answer["answers"]
 
     def _insist(self, method, target, body):

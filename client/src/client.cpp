@@ -142,7 +142,8 @@ bool ProfClient::receive(Sent& sent) {
 }
 
 Sent ProfClient::post(const std::string& target, const std::string& body) {
-  std::string request = "POST " + target + " HTTP/1.1\r\nHost: " + host_ + ":" +
+  const bool six = host_.find(':') != std::string::npos;
+  std::string request = "POST " + target + " HTTP/1.1\r\nHost: " + (six ? "[" + host_ + "]" : host_) + ":" +
                         std::to_string(port_) + "\r\nContent-Type: application/json\r\n" +
                         "Content-Length: " + std::to_string(body.size()) + "\r\n";
   if (!token_.empty()) request += "Authorization: Bearer " + token_ + "\r\n";
@@ -187,7 +188,7 @@ Sent ProfClient::send_data(const Messages& messages) {
   sent.ok = true;
   for (std::size_t at = 0; at < messages.size() && sent.ok;) {
     std::string json;
-    const std::size_t end = std::min(messages.size(), at + kMostMessages);
+    const std::size_t first = at, end = std::min(messages.size(), at + kMostMessages);
     for (; at < end; ++at) {
       std::string one = messages[at].json();
       const bool names_job = one.find("\"jobid\":") != std::string::npos;
@@ -195,6 +196,8 @@ Sent ProfClient::send_data(const Messages& messages) {
       json += (json.empty() ? "[" : ",") + one;
     }
     sent = send_some(json + "]");
+    if (!sent.ok && first > 0)
+      sent.error = "messages " + std::to_string(first + 1) + " to " + std::to_string(end) + ": " + sent.error;
   }
   if (!sent.ok && first_failed_.status == -1) first_failed_ = sent;
   return sent;

@@ -9,6 +9,7 @@ with --profiler what torch.profiler counts.
 """
 import argparse
 import json
+import sys
 import time
 
 import torch
@@ -44,6 +45,15 @@ def timed(model, optimizer, batch, steps, rounds):
     return best
 
 
+def in_turns(model, optimizer, batch, steps):
+    """A round for each line that comes in, and a line with its milliseconds a step. What others left in the caches is gone
+    after the first steps, which are not timed."""
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        train(model, optimizer, batch, 3)
+        print(timed(model, optimizer, batch, steps, 1), flush=True)
+
+
 def profiled(model, optimizer, batch, steps):
     """Kernels in so many steps, and their names, as torch.profiler has them."""
     from torch.profiler import ProfilerActivity, profile
@@ -63,12 +73,15 @@ def main():
     arguments.add_argument("--rounds", type=int, default=5)
     arguments.add_argument("--warm-up", type=int, default=20)
     arguments.add_argument("--profiler", action="store_true")
+    arguments.add_argument("--turns", action="store_true", help="a round for each line of the input, as many processes take turns")
     chosen = arguments.parse_args()
     model, optimizer = make(20, 256)
     batch = torch.randn(64, 256, generator=torch.Generator().manual_seed(2)).cuda()
     train(model, optimizer, batch, chosen.warm_up)
     result = {}
-    if chosen.profiler:
+    if chosen.turns:
+        in_turns(model, optimizer, batch, chosen.steps)
+    elif chosen.profiler:
         took, kernels, names = profiled(model, optimizer, batch, chosen.steps)
         result.update(profiler_step_ms=took, profiler_kernels=kernels, kernel_names=names)
     else:

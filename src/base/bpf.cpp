@@ -2,7 +2,11 @@
 #include "base/bpf.h"
 
 #include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,11 +29,51 @@ int keep_complaint(libbpf_print_level level, const char* format, va_list args) {
   if (level != LIBBPF_WARN || !complaint.empty()) return 0;
   std::array<char, 400> line{};
   std::vsnprintf(line.data(), line.size(), format, args);
-  const std::string_view text = line.data();
-  complaint = text.substr(0, text.find('\n'));
+  std::string_view text = line.data();
+  text = text.substr(0, text.find('\n'));
   constexpr std::string_view kPrefix = "libbpf: ";
-  if (complaint.starts_with(kPrefix)) complaint.erase(0, kPrefix.size());
+  if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
+  // Its guess whenever a first try fails, whatever for.
+  if (text.find("RLIMIT_MEMLOCK") == std::string_view::npos) complaint = text;
   return 0;
+}
+
+// Those of the two that BPF programs need and this process does not have; empty: none.
+std::string missing_capabilities() {
+  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  if (syscall(SYS_capget, &head, sets.data()) != 0) return {};
+  const auto has = [&](unsigned number) {
+    return (sets.at(number / 32).effective >> (number % 32) & 1U) != 0;
+  };
+  if (has(CAP_SYS_ADMIN)) return {};
+  std::string names = has(CAP_BPF) ? "" : "CAP_BPF";
+  if (!has(CAP_PERFMON)) names += names.empty() ? "CAP_PERFMON" : " and CAP_PERFMON";
+  return names;
+}
+
+Error refused(std::string_view doing, int error_number, const std::string& reason) {
+  if (geteuid() != 0) {
+    return Error{Code::kPermission, std::string(doing) + ": loading BPF programs needs root",
+                 "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v fathom)\" (or run as root)"};
+  }
+  // Root and still refused: a container's missing capability, or lockdown.
+  if (const std::string missing = missing_capabilities(); !missing.empty()) {
+    return Error{Code::kPermission,
+                 fmt::format("{}: this process is root without {}", doing, missing),
+                 "in a container: docker run --cap-add BPF --cap-add PERFMON"};
+  }
+  Error error = errno_error(doing, error_number)
+                    .with_hint("lockdown, a security module or a seccomp filter forbids it");
+  if (!reason.empty()) error.message += " (" + reason + ")";
+  return error;
+}
+
+// For what a kernel says to what it does not know.
+std::string newer_kernel() {
+  utsname name{};
+  return fmt::format("a newer kernel may take it; this is {}",
+                     uname(&name) == 0 ? name.release : "not known");
 }
 
 }  // namespace
@@ -54,20 +98,16 @@ Status check_bpf() {
 Error bpf_error(std::string_view doing, int error_number) {
   error_number = std::abs(error_number);
   const std::string reason = std::exchange(complaint, {});
-  if (error_number == EPERM || error_number == EACCES) {
-    if (geteuid() != 0) {
-      return Error{Code::kPermission, std::string(doing) + ": loading BPF programs needs root",
-                   "sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v fathom)\" (or run as root)"};
-    }
-    // Root and still refused: lockdown, or a container's missing capability.
-    Error error = errno_error(doing, error_number)
-                      .with_hint("needs CAP_BPF and CAP_PERFMON, and no lockdown");
-    if (!reason.empty()) error.message += " (" + reason + ")";
-    return error;
+  if (error_number == EPERM || error_number == EACCES) return refused(doing, error_number, reason);
+  if (error_number == ENOSYS) {
+    return Error{Code::kUnsupported, std::string(doing) + ": this kernel has no BPF",
+                 "a kernel built with CONFIG_BPF_SYSCALL has it"};
   }
   Error error = errno_error(doing, error_number);
-  if (error_number == ESRCH || error_number == ENOENT || error_number == EINVAL)
+  if (error_number == ESRCH || error_number == ENOENT || error_number == EINVAL) {
     error.code = Code::kUnsupported;
+    error.hint = newer_kernel();
+  }
   if (!reason.empty()) error.message += " (" + reason + ")";
   return error;
 }

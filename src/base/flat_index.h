@@ -78,6 +78,10 @@ class PairIndex {
     if (found.second) ++count_;
     return found;
   }
+  // Says that a pair will be asked for soon.
+  void prefetch(uint32_t first, uint32_t second) const {
+    index_.prefetch(uint64_t{first} << 32 | second);
+  }
 
  private:
   FlatIndex index_;

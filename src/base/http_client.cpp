@@ -7,11 +7,13 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
 #include <memory>
 
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace fathom {
@@ -25,12 +27,6 @@ bool same_word(std::string_view left, std::string_view right) {
   for (size_t i = 0; i < left.size(); ++i)
     if ((left[i] | 0x20) != (right[i] | 0x20)) return false;
   return true;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace
@@ -61,7 +57,17 @@ Result<HttpUrl> HttpUrl::parse(const std::string& text, const std::string& defau
   return url;
 }
 
+HttpUrl HttpUrl::of_socket(std::string file, std::string path) {
+  HttpUrl url;
+  url.host = "localhost";
+  url.port = "80";
+  url.path = std::move(path);
+  url.socket = std::move(file);
+  return url;
+}
+
 std::string HttpUrl::text() const {
+  if (!socket.empty()) return socket;
   const bool six = host.find(':') != std::string::npos;
   return fmt::format("http://{}{}{}:{}{}", six ? "[" : "", host, six ? "]" : "", port, path);
 }
@@ -88,11 +94,34 @@ void HttpClient::drop() {
 Error HttpClient::broken(std::string_view why) {
   drop();
   return Error{Code::kIo, fmt::format("{}: {}", url_.text(), why),
-               "is the hub running? fathom serve"};
+               url_.socket.empty() ? "is the hub running? fathom serve" : ""};
+}
+
+void HttpClient::set_patience(int socket) const {
+  const timeval patience{timeout_ms_ / 1000, (timeout_ms_ % 1000) * 1000};
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+}
+
+// The code of an error says which it was: not there, not allowed, or nobody answers.
+Status HttpClient::connect_socket() {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (url_.socket.size() >= sizeof address.sun_path)
+    return Error{Code::kInvalid, url_.socket + " is too long for a socket"};
+  url_.socket.copy(address.sun_path, url_.socket.size());
+  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid()) return errno_error("socket");
+  set_patience(socket.get());
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return errno_error(url_.socket);
+  socket_ = std::move(socket);
+  return {};
 }
 
 Status HttpClient::connect() {
   if (socket_.valid()) return {};
+  if (!url_.socket.empty()) return connect_socket();
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* raw = nullptr;
@@ -103,9 +132,7 @@ Status HttpClient::connect() {
   for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
     Fd socket(::socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol));
     if (!socket.valid()) continue;
-    const timeval patience{timeout_ms_ / 1000, (timeout_ms_ % 1000) * 1000};
-    setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    set_patience(socket.get());
     const int on = 1;
     setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0) {
@@ -150,7 +177,7 @@ Result<std::string> HttpClient::line() {
       at_ = end + 1;
       return text;
     }
-    if (buffer_.size() - at_ > kMostHeadBytes) return broken("this is no hub");
+    if (buffer_.size() - at_ > kMostHeadBytes) return broken("this is no answer of HTTP");
     TRY_ASSIGN(const bool more, fill());
     if (!more) return broken("it ended the connection");
   }
@@ -160,13 +187,14 @@ Result<HttpClient::Head> HttpClient::read_head() {
   Head head;
   do {  // 100 Continue is no answer yet
     TRY_ASSIGN(const std::string first, line());
-    if (!first.starts_with("HTTP/1.") || first.size() < 12) return broken("this is no hub");
+    if (!first.starts_with("HTTP/1.") || first.size() < 12)
+      return broken("this is no answer of HTTP");
     head = Head{};
     head.status = static_cast<int>(parse_number(std::string_view(first).substr(9, 3)).value_or(0));
     for (int fields = 0;; ++fields) {
       TRY_ASSIGN(const std::string field, line());
       if (field.empty()) break;
-      if (fields > 200) return broken("this is no hub");
+      if (fields > 200) return broken("this is no answer of HTTP");
       const size_t colon = std::min(field.find(':'), field.size());
       const std::string_view name = std::string_view(field).substr(0, colon);
       const std::string_view value =
@@ -224,8 +252,9 @@ Status HttpClient::read_body(const Head& head, const Take& take) {
 Status HttpClient::send(std::string_view method, std::string_view target, std::string_view type,
                         std::string_view body) {
   TRY(connect());
-  std::string head = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}:{}\r\n", method, url_.path, target,
-                                 url_.host, url_.port);
+  const bool six = url_.host.find(':') != std::string::npos;
+  std::string head = fmt::format("{} {}{} HTTP/1.1\r\nHost: {}{}{}:{}\r\n", method, url_.path,
+                                 target, six ? "[" : "", url_.host, six ? "]" : "", url_.port);
   if (!token_.empty()) head += fmt::format("Authorization: Bearer {}\r\n", token_);
   if (!type.empty()) head += fmt::format("Content-Type: {}\r\n", type);
   if (!type.empty() || method == "POST") head += fmt::format("Content-Length: {}\r\n", body.size());

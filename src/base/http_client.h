@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain HTTP/1.1 client: one connection, kept open, made anew when it broke. Several requests may
-// be under way before the first answer is read. Belongs to one thread; blocks, but no longer than
-// its timeout without a byte.
+// A plain HTTP/1.1 client over TCP or a Unix socket: one connection, kept open, made anew when it
+// broke. Several requests may be under way before the first answer is read. Belongs to one thread;
+// blocks, but no longer than its timeout without a byte.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,10 @@ namespace fathom {
 
 struct HttpUrl {
   std::string host, port;
-  std::string path;  // without a slash at its end
+  std::string path;         // without a slash at its end
+  std::string socket = {};  // of a Unix socket, instead of host and port
 
+  static HttpUrl of_socket(std::string file, std::string path);
   // "http://host[:port][/path]", or host:port alone.
   static Result<HttpUrl> parse(const std::string& text, const std::string& default_port);
   [[nodiscard]] std::string text() const;
@@ -58,6 +60,8 @@ class HttpClient {
     uint64_t length = 0;
   };
   Status connect();
+  Status connect_socket();
+  void set_patience(int socket) const;
   Status write(std::string_view bytes);
   // More bytes into buffer_; false: the peer has ended.
   Result<bool> fill();

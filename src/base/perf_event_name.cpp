@@ -108,12 +108,15 @@ Error unknown_event(const std::string& name, std::string_view why) {
   for (const Alias& alias : kAliases) names.push_back(alias.name);
   Error error{Code::kInvalid, "no event is named " + name + " (" + std::string(why) + ")",
               "perf list shows the events of this machine"};
-  if (const auto near = closest_match(name, names))
+  if (const auto near = closest_match(name, names)) {
     error.hint = "did you mean " + std::string(*near) + "?";
-  else if (name.find(':') != std::string::npos && access("/sys/kernel/tracing/events", X_OK) != 0)
-    error.hint = errno == EACCES
+  } else if (name.find(':') != std::string::npos &&
+             access("/sys/kernel/tracing/events", X_OK) != 0) {
+    if (errno == EACCES) error.code = Code::kPermission;
+    error.hint = error.code == Code::kPermission
                      ? "tracepoints are for root"
                      : "for tracepoints: mount -t tracefs tracefs /sys/kernel/tracing (as root)";
+  }
   return error;
 }
 

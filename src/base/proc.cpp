@@ -17,8 +17,6 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kKib = 1024;
-
 int64_t page_bytes() {
   static const int64_t bytes = sysconf(_SC_PAGESIZE);
   return bytes;
@@ -40,10 +38,6 @@ Status read_text(const std::string& path, Text& text) {
   if (got < 0) return errno_error("read " + path);
   text.size = static_cast<size_t>(got);
   return {};
-}
-
-Error unreadable(std::string_view what) {
-  return Error{Code::kCorrupt, "cannot make out " + std::string(what)};
 }
 
 // Numbers one after the other; after the first that is missing, all read as 0 and ok is false.
@@ -77,7 +71,7 @@ int64_t ticks_to_ns(int64_t ticks) {
   return ticks * ns_per_tick;
 }
 
-int64_t boot_to_monotonic_ns() { return monotonic_ns() - clock_ns(CLOCK_BOOTTIME); }
+int64_t boot_to_monotonic_ns() { return -offset_ns_of(CLOCK_BOOTTIME); }
 
 // proc_pid_stat(5). The name may hold anything, ')' and newlines too: it ends at the last ')'.
 Result<ProcStat> parse_proc_stat(std::string_view text) {
@@ -268,6 +262,12 @@ Result<int64_t> count_fds(const std::string& folder) {
   if (facts.st_size > 0) return int64_t{facts.st_size};
   TRY_ASSIGN(const auto ids, list_ids(path));
   return static_cast<int64_t>(ids.size());
+}
+
+std::optional<int64_t> count_fds(int fds_folder) {
+  struct stat facts {};
+  if (fstat(fds_folder, &facts) != 0 || facts.st_size <= 0) return std::nullopt;
+  return int64_t{facts.st_size};
 }
 
 Result<std::string> read_proc_name(const std::string& folder) {

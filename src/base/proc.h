@@ -75,6 +75,8 @@ Result<std::vector<int64_t>> read_proc_children(const std::string& thread_folder
 // Folder entries that are numbers: threads of "/proc/1/task", processes of "/proc".
 Result<std::vector<int64_t>> list_ids(const std::string& folder);
 Result<int64_t> count_fds(const std::string& folder);
+// The same by a descriptor of its folder "fd"; absent where the kernel does not count them.
+std::optional<int64_t> count_fds(int fds_folder);
 
 Result<std::string> read_proc_name(const std::string& folder);  // without the newline at the end
 Result<std::string> read_proc_args(const std::string& folder, size_t most = 4096);  // NUL separated

@@ -15,16 +15,11 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kKib = 1024;
 constexpr int64_t kSectorBytes = 512;  // in diskstats always, whatever the device
 constexpr int64_t kNsPerUs = 1000;
 
 std::string path_of(std::string_view root, std::string_view file) {
   return std::string(root) + "/" + std::string(file);
-}
-
-Error unreadable(std::string_view what) {
-  return Error{Code::kCorrupt, "cannot make out " + std::string(what)};
 }
 
 // Fills as many as there are numbers; tells how many.

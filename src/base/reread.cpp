@@ -10,6 +10,9 @@ namespace fathom {
 namespace {
 
 constexpr size_t kStepBytes = 4096;
+// The kernel fills a page with whole records before it answers: where this much room was left, and
+// a record is no longer, there are no more.
+constexpr size_t kMostRecordBytes = 2048;
 
 }  // namespace
 
@@ -33,6 +36,7 @@ std::string_view RereadFile::read_all() const {
         pread(file_.get(), text.data() + size, text.size() - size, static_cast<off_t>(size));
     if (got <= 0) break;
     size += static_cast<size_t>(got);
+    if (static_cast<size_t>(got) + kMostRecordBytes <= kStepBytes) break;
   }
   return {text.data(), size};
 }

@@ -22,6 +22,7 @@ enum class Code {
   kNoSpace,
   kCorrupt,
   kExists,
+  kInterrupted,
   kInternal
 };
 

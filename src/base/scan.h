@@ -7,12 +7,29 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "base/result.h"
 
 namespace fathom {
 
+constexpr int64_t kKib = 1024;  // what the kernel's "kB" are
+
+inline Error unreadable(std::string_view what) {
+  return Error{Code::kCorrupt, "cannot make out " + std::string(what)};
+}
+
 inline void skip_blanks(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+}
+
+// Without blanks around it, nor the end of its line.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 // Up to the next blank or line end.

@@ -15,7 +15,7 @@ struct Finished {
   std::string output;  // stdout and stderr together, at most 1 MiB
 };
 
-// An error only if it could not start. stdin is /dev/null.
+// An error only if it could not start. stdin is /dev/null, no signal is blocked.
 Result<Finished> run_to_end(const std::vector<std::string>& command);
 
 }  // namespace fathom

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hub_api.h"
@@ -25,13 +24,17 @@ Result<std::string> row_of(const std::string& folder, const SeedEvents& events) 
   if (!run.end_ns) return Error{Code::kCorrupt, "the run has no end"};
   std::string row = fmt::format("{{\"benchmark\":{{\"time\":{:.6f}",
                                 static_cast<double>(*run.end_ns - run.start_ns) / 1e9);
+  std::string units;
   for (const EventCount& count : collected->rows.of<EventCount>()) {
     const std::string name(collected->text(count.name));
     const bool wanted =
         std::find(events.usable.begin(), events.usable.end(), name) != events.usable.end();
-    if (wanted && count.count) row += fmt::format(",{}:{}", json_quote(name), *count.count);
+    if (!wanted || !count.count) continue;
+    row += fmt::format(",{}:{}", json_quote(name), *count.count);
+    units += fmt::format("{}{}:{}", units.empty() ? "" : ",", json_quote(name),
+                         json_quote(collected->text(count.unit)));
   }
-  return row + "}}\n";
+  return fmt::format("{},\"units\":{{{}}}}}}}\n", row, units);
 }
 
 Result<int> run_benchmark_client(const Arguments& arguments) {
@@ -39,19 +42,23 @@ Result<int> run_benchmark_client(const Arguments& arguments) {
   TRY_ASSIGN(const HubTarget target, seed_job(arguments));
   TRY_ASSIGN(const SeedEvents events, seed_events(arguments));
   TRY_ASSIGN(LineSender sender, LineSender::make(target, new_sender_name("benchmark")));
-  const ClientFolder scratch;
-  int worst = 0;
-  for (const SeedCommand& command : commands) {
-    const std::vector<std::string> flags = {"--only", "--counters", join(events.usable, ","),
-                                            "--no-tables"};
-    TRY_ASSIGN(const SeedRun run, run_recorded(command, flags, scratch.path()));
-    worst = std::max(worst, run.status);
-    TRY_ASSIGN(const std::string row, row_of(run.recording + kFolderSuffix, events));
-    TRY(sender.send(row));
-  }
-  if (sender.bad() > 0) return kExitFailure;
-  if (worst != 0) log_warning("a command ended with status {}; its row is on the server", worst);
-  return 0;
+  TRY_ASSIGN(const ClientFolder scratch, ClientFolder::make());
+  const std::vector<std::string> flags = {"--only", "--counters", join(events.usable, ","),
+                                          "--no-tables"};
+  TRY_ASSIGN(const int status,
+             run_seed_commands(
+                 commands, target,
+                 [&](const SeedCommand& command) -> Result<int> {
+                   TRY_ASSIGN(const SeedRun run, run_recorded(command, flags, scratch.path()));
+                   TRY_ASSIGN(const std::string row, row_of(run.recording + kFolderSuffix, events));
+                   TRY(sender.send(row));
+                   return run.status;
+                 },
+                 [&] {
+                   const int64_t rows = sender.lines() - sender.bad();
+                   return fmt::format("{} row{}", rows, rows == 1 ? "" : "s");
+                 }));
+  return sender.bad() > 0 ? kExitFailure : status;
 }
 
 constexpr Flag kFlags[] = {FATHOM_SEED_CLIENT_FLAGS};

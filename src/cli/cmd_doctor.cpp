@@ -11,9 +11,12 @@
 #include "base/scratch_folder.h"
 #include "base/text.h"
 #include "base/text_style.h"
+#include "base/text_wrap.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/terminal.h"
 #include "launch/cgroup.h"
+#include "launch/container/engine.h"
 #include "probe/probe.h"
 
 namespace fathom {
@@ -50,6 +53,19 @@ Rung duckdb_rung() {
   return rung;
 }
 
+Rung engine_rung() {
+  Rung rung{"container engine", Rung::State::kWorks, {}, {}};
+  if (const auto engine = Engine::open(); engine.ok()) {
+    rung.name += ": " + printable(engine.value().version().name) + ", API " + engine.value().api() +
+                 ", " + engine.value().socket();
+  } else {
+    rung.state = Rung::State::kCannot;
+    rung.why = engine.error().message;
+    rung.unlock = engine.error().hint;
+  }
+  return rung;
+}
+
 std::vector<Section> examine_all() {
   std::vector<Section> sections;
   sections.push_back(
@@ -57,6 +73,11 @@ std::vector<Section> examine_all() {
        "the program itself",
        {file_rung("launcher (fathom-spawn)", "lib/fathom-spawn", "no command can be started"),
         duckdb_rung()}});
+  sections.push_back(
+      {"container",
+       "images, by run --image",
+       {file_rung("first process (fathom-hold)", "lib/fathom-hold", "no container can be started"),
+        engine_rung()}});
   for (const ProbeInfo& probe : all_probes())
     sections.push_back({probe.name, probe.summary, probe.examine()});
   return sections;
@@ -87,20 +108,41 @@ std::string as_json(const std::vector<Section>& sections, const HostFacts& host)
   return json + "\n  ]\n}\n";
 }
 
-std::string as_text(const std::vector<Section>& sections, const HostFacts& host, bool colours) {
-  std::string text = fmt::format("{} · kernel {} · {} cores · {} · virtualization {} · user {}\n",
-                                 host.name, host.kernel, host.cores,
-                                 format_bytes(host.memory_bytes), host.virtualization, host.user);
+// As it is where it fits behind `used` columns, else wrapped below itself.
+std::string within(std::string_view text, size_t used, size_t columns) {
+  return (used + display_width(text) <= columns ? std::string(text) : wrap(text, columns, used)) +
+         "\n";
+}
+
+// Lists such as a,b,c may go on in the next line.
+std::string name_within(const std::string& name, size_t used, size_t columns) {
+  if (used + display_width(name) <= columns) return name + "\n";
+  std::string text;
+  for (size_t i = 0; i < name.size(); ++i) {
+    text += name[i];
+    if (name[i] == ',' && i + 1 < name.size() && name[i + 1] != ' ') text += ' ';
+  }
+  return within(text, used, columns);
+}
+
+std::string as_text(const std::vector<Section>& sections, const HostFacts& host, bool colours,
+                    size_t columns) {
+  std::string text =
+      within(fmt::format("{} · kernel {} · {} cores · {} · virtualization {} · user {}", host.name,
+                         host.kernel, host.cores, format_bytes(host.memory_bytes),
+                         host.virtualization, host.user),
+             0, columns);
   for (const Section& section : sections) {
-    text += "\n" + styled(Style::kHeading, section.name, colours) + "  " + section.summary + "\n";
+    text += "\n" + styled(Style::kHeading, section.name, colours) + "  " +
+            within(section.summary, display_width(section.name) + 2, columns);
     for (const Rung& rung : section.rungs) {
       const Style style = rung.state == Rung::State::kWorks      ? Style::kGood
                           : rung.state == Rung::State::kDegraded ? Style::kWarning
                                                                  : Style::kBad;
       text += "  " + styled(style, fmt::format("{:<9}", state_name(rung.state)), colours) +
-              rung.name + "\n";
-      if (!rung.why.empty()) text += "           why:    " + rung.why + "\n";
-      if (!rung.unlock.empty()) text += "           unlock: " + rung.unlock + "\n";
+              name_within(rung.name, 11, columns);
+      if (!rung.why.empty()) text += "           why:    " + within(rung.why, 19, columns);
+      if (!rung.unlock.empty()) text += "           unlock: " + within(rung.unlock, 19, columns);
     }
   }
   return text;
@@ -113,41 +155,56 @@ Status remove_folder(const std::string& folder) {
   return Error{Code::kIo, "cannot remove " + folder + ": " + error.message(), ""};
 }
 
-Result<int> clean() {
-  int found = 0, failures = 0;
-  const auto remove_all = [&](const std::vector<std::string>& left, auto remove) -> Status {
+// What killed runs left: what went, and what would not.
+Sweep sweep_all() {
+  Sweep sweep = sweep_containers();  // first: their cgroups are below ours
+  const auto remove_all = [&sweep](const std::vector<std::string>& left, auto remove) {
     for (const std::string& folder : left) {
-      ++found;
-      if (auto removed = remove(folder); removed.ok()) {
-        TRY(print_out("removed " + folder + "\n"));
-      } else {
-        log_failure(removed.error());
-        ++failures;
-      }
+      if (auto removed = remove(folder); removed.ok())
+        sweep.removed.push_back(folder);
+      else
+        sweep.failed.push_back(removed.error());
     }
-    return {};
   };
-  TRY(remove_all(leftover_cgroups(), remove_cgroup));
-  for (const char* kind :
-       {"spool", "app", "simulate"})  // programs may go on writing; nobody will read it
-    TRY(remove_all(leftover_scratch_folders(kind), remove_folder));
-  if (found == 0) TRY(print_out("nothing was left behind\n"));
-  return failures == 0 ? 0 : kExitFailure;
+  remove_all(leftover_cgroups(), remove_cgroup);
+  for (const char* kind : {"spool", "app", "simulate", "hold", "build",
+                           "python"})  // programs may go on writing; nobody will read it
+    remove_all(leftover_scratch_folders(kind), remove_folder);
+  return sweep;
+}
+
+std::string as_json(const Sweep& sweep) {
+  std::vector<std::string> removed, failed;
+  for (const std::string& what : sweep.removed) removed.push_back(json_quote(what));
+  for (const Error& error : sweep.failed) failed.push_back(json_quote(error.message));
+  return fmt::format("{{\"removed\": [{}], \"failed\": [{}]}}\n", fmt::join(removed, ", "),
+                     fmt::join(failed, ", "));
+}
+
+Result<int> clean(bool json) {
+  const Sweep sweep = sweep_all();
+  std::string text;
+  for (const std::string& what : sweep.removed) text += "removed " + what + "\n";
+  if (sweep.removed.empty() && sweep.failed.empty()) text = "nothing was left behind\n";
+  TRY(print_out(json ? as_json(sweep) : text));
+  for (const Error& error : sweep.failed) log_failure(error);
+  return sweep.failed.empty() ? 0 : kExitFailure;
 }
 
 Result<int> run_doctor(const Arguments& arguments) {
-  if (arguments.has("clean")) return clean();
+  if (arguments.has("clean")) return clean(arguments.has("json"));
   const std::vector<Section> sections = examine_all();
   const HostFacts host = host_facts();
-  TRY(print_out(arguments.has("json") ? as_json(sections, host)
-                                      : as_text(sections, host, colours_wanted(STDOUT_FILENO))));
+  TRY(print_out(arguments.has("json")
+                    ? as_json(sections, host)
+                    : as_text(sections, host, colours_wanted(STDOUT_FILENO), output_columns())));
   return 0;
 }
 
 constexpr Flag kFlags[] = {
     {.name = "json", .help = "as JSON"},
     {.name = "clean",
-     .help = "remove what killed runs left on this machine (cgroups, spools, sockets)"},
+     .help = "remove what killed runs left on this machine (containers, cgroups, spools, sockets)"},
 };
 
 }  // namespace

@@ -56,8 +56,10 @@ Result<int> run_import(const Arguments& arguments) {
     return std::move(counts).error();
   }
   if (counts.value().skipped > 0) {
-    log_warning("{} lines of {} were not understood and are left out",
-                format_count(counts.value().skipped), file);
+    const int64_t first = counts.value().first_skipped;
+    log_warning("{} lines of {} were not understood and are left out{}",
+                format_count(counts.value().skipped), file,
+                first > 0 ? "; the first is line " + format_count(first) : "");
   }
   if (auto made = make_tables(folder); !made.ok()) log_failure(made.error(), LogLevel::kWarning);
   TRY(print_out(folder + "\n"));

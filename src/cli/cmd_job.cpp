@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/dump.h"
 #include "cli/hub_api.h"
+#include "cli/job_text.h"
 
 namespace fathom {
 namespace {
@@ -56,14 +57,22 @@ Result<int> show(Task& task) {
   TRY_ASSIGN(const std::string job, task.api.ask("GET", fmt::format("/api/v1/jobs/{}", task.id)));
   TRY_ASSIGN(const std::string runs,
              task.api.ask("GET", fmt::format("/api/v1/jobs/{}/runs", task.id)));
-  TRY(print_out(job + runs));
+  if (task.arguments.has("json")) {
+    TRY(print_out(job + runs));
+    return 0;
+  }
+  TRY_ASSIGN(const std::string text, job_text(job, runs));
+  TRY(print_out(text));
   return 0;
 }
 
 // Prints what stands behind "data: " on the whole lines of `text`, and takes them out of it.
-Status print_events(std::string& text) {
-  for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1))
-    if (text.starts_with("data: ")) TRY(print_out(text.substr(6, end + 1 - 6)));
+Status print_events(std::string& text, bool json) {
+  for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
+    if (!text.starts_with("data: ")) continue;
+    const std::string event = text.substr(6, end - 6);
+    TRY(print_out((json ? event : event_line(event)) + "\n"));
+  }
   return {};
 }
 
@@ -71,7 +80,7 @@ Result<int> watch(Task& task) {
   std::string rest;
   const auto take = [&](std::string_view part) {
     rest += part;
-    return print_events(rest);
+    return print_events(rest, task.arguments.has("json"));
   };
   TRY(task.api.stream(fmt::format("/api/v1/jobs/{}/events", task.id), take));
   return 0;
@@ -162,7 +171,7 @@ constexpr Flag kFlags[] = {
      .value = "FILE",
      .help = "dump: write here instead of stdout",
      .completes = "file"},
-    {.name = "json", .help = "list: as the hub says it"},
+    {.name = "json", .help = "list, show, watch: as the hub says it, for programs"},
     {.name = "yes", .letter = 'y', .help = "remove: without asking"},
 };
 constexpr Positional kPositionals[] = {
@@ -183,11 +192,11 @@ extern constinit const Command kJobCommand = {
     .description =
         "A job collects what clients send: sums per function and event, and benchmark rows. `show` "
         "also says which runs have come, from where and when; `watch` prints what changes, as it "
-        "does.\n\n"
+        "does, a line each. Programs ask for --json, a line of JSON for each answer and event.\n\n"
         "    fathom job create 2001 --description nightly\n"
         "    fathom job list\n"
         "    fathom job dump 2001 --as parquet -o profile.parquet\n"
-        "    fathom job dump 2001 --rows\n"
+        "    fathom job dump 2001 --rows --as csv\n"
         "    fathom job remove 2001 --yes",
     .flags = kFlags,
     .positionals = kPositionals,

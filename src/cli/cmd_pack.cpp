@@ -4,16 +4,29 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/newest.h"
+#include "record/column.h"
 #include "record/pack.h"
 #include "record/recording.h"
 
 namespace fathom {
 namespace {
 
+// An archive is what a damaged recording is made whole from: none is made of, or replaced by, one.
+Status check_tables(const Recording& recording) {
+  for (const TableColumns& table : all_tables()) {
+    auto checked = recording.check_table(table.name);
+    if (!checked.ok() && checked.error().code != Code::kCorrupt) return checked;
+  }
+  if (recording.damaged_tables().empty()) return {};
+  return Error{Code::kCorrupt, recording.path() + ": " + recording.damage(),
+               "nothing was packed, tar does it as it is; " + recording.remedy()};
+}
+
 Result<int> run_pack(const Arguments& arguments) {
   TRY_ASSIGN(const Recording recording, open_recording(arguments.positional(0)));
   const std::string& folder = recording.path();
   const std::string file = arguments.has("output") ? arguments.text("output") : packed_name(folder);
+  TRY(check_tables(recording));
   TRY(pack_recording(folder, file, arguments.has("force") ? Overwrite::kYes : Overwrite::kNo));
   TRY(print_out(file + "\n"));
   return 0;

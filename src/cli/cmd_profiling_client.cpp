@@ -1,45 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
-#include "base/log.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/hub_api.h"
 #include "cli/seed_client.h"
+#include "record/recording.h"
 
 namespace fathom {
 namespace {
+
+// What recordings hold of what a hub is sent.
+struct Shipped {
+  int64_t samples = 0;
+  std::set<std::pair<std::string, std::string>> nodes;
+
+  // Of one that cannot be read nothing is counted; its data is on the hub all the same.
+  void add(const std::string& folder) {
+    const auto recording = Recording::open(folder);
+    if (!recording.ok()) return;
+    const auto collected = collect(recording.value(), tables_of<ProbeStatus, NodeSum>());
+    if (!collected.ok()) return;
+    const auto& all = *collected.value();
+    for (const ProbeStatus& status : all.rows.of<ProbeStatus>())
+      if (all.text(status.probe) == "stacks") samples += status.seen;
+    for (const NodeSum& node : all.rows.of<NodeSum>())
+      nodes.emplace(all.text(node.symbol), all.text(node.program));
+  }
+};
 
 Result<int> run_profiling_client(const Arguments& arguments) {
   TRY_ASSIGN(const auto commands, seed_commands(arguments));
   TRY_ASSIGN(const HubTarget target, seed_job(arguments));
   TRY_ASSIGN(const SeedEvents events, seed_events(arguments));
-  const ClientFolder scratch;
-  int worst = 0;
-  for (const SeedCommand& command : commands) {
-    for (const std::string& event : events.usable) {
-      std::vector<std::string> flags = {"--only",
-                                        "--probe",
-                                        "stacks",
-                                        "--event",
-                                        event,
-                                        "--freq",
-                                        arguments.text("freq"),
-                                        "--hub",
-                                        target.url,
-                                        "--job",
-                                        std::to_string(target.job),
-                                        "--no-tables"};
-      if (arguments.has("token-file"))
-        flags.insert(flags.end(), {"--token-file", arguments.text("token-file")});
-      TRY_ASSIGN(const SeedRun run, run_recorded(command, flags, scratch.path()));
-      worst = std::max(worst, run.status);
-    }
-  }
-  if (worst != 0)
-    log_warning("a command ended with status {}; what it did is on the server", worst);
-  return 0;
+  TRY_ASSIGN(const ClientFolder scratch, ClientFolder::make());
+  std::vector<std::string> flags = {"--only",
+                                    "--probe",
+                                    "stacks",
+                                    "--event",
+                                    join(events.usable, ","),
+                                    "--freq",
+                                    arguments.text("freq"),
+                                    "--hub",
+                                    target.url,
+                                    "--job",
+                                    std::to_string(target.job),
+                                    "--no-tables"};
+  if (arguments.has("token-file"))
+    flags.insert(flags.end(), {"--token-file", arguments.text("token-file")});
+  Shipped shipped;
+  return run_seed_commands(
+      commands, target,
+      [&](const SeedCommand& command) -> Result<int> {
+        TRY_ASSIGN(const SeedRun run, run_recorded(command, flags, scratch.path()));
+        shipped.add(run.recording + kFolderSuffix);
+        return run.status;
+      },
+      [&] {
+        return fmt::format("{} samples in {} nodes", format_count(shipped.samples),
+                           format_count(shipped.nodes.size()));
+      });
 }
 
 constexpr Flag kFlags[] = {
@@ -55,7 +77,7 @@ extern constinit const Command kProfilingClientCommand = {
     .summary = "The profiling client of seed 001: functions of commands",
     .description =
         "Runs commands, samples them and adds what each function used to the sums of a job, as it "
-        "comes. Each event is a run of its own.\n\n"
+        "comes.\n\n"
         "    profiling-client --jobid 2001 -- make\n"
         "    profiling-client --jobid 2001 --commands list.txt --prepend -O3",
     .flags = kFlags,

@@ -20,14 +20,60 @@
 namespace fathom {
 namespace {
 
-std::string list_of_queries() {
+// 0: no terminal, so nothing needs to fit.
+size_t columns_to_fit() { return isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : 0; }
+
+// A name, and words beside it that go on below themselves.
+std::string wrapped_after(std::string_view name, std::string_view words, size_t indent,
+                          size_t columns) {
+  std::string text, line = fmt::format("{:<{}}", name, indent - 1);
+  for (const std::string_view word : split_words(words)) {
+    if (display_width(line) + 1 + display_width(word) > columns) {
+      text += line + "\n";
+      line = std::string(indent - 1, ' ');
+    }
+    line += " " + std::string(word);
+  }
+  return text + line + "\n";
+}
+
+// 0 columns: nothing needs to fit.
+std::string list_of_queries(size_t columns) {
   size_t longest = 0;
   for (const NamedQuery& query : named_queries())
     longest = std::max(longest, display_width(query.name));
   std::string text;
-  for (const NamedQuery& query : named_queries())
-    text += fmt::format("{:<{}}  {}\n", query.name, longest, query.summary);
+  for (const NamedQuery& query : named_queries()) {
+    const std::string line = fmt::format("{:<{}}  {}", query.name, longest, query.summary);
+    text += columns > longest + 20 && display_width(line) > columns
+                ? wrapped_after(query.name, query.summary, longest + 2, columns)
+                : line + "\n";
+  }
   return text;
+}
+
+// What a named query answers, the columns it gives and how it asks.
+Result<std::string> help_of_query(const std::string& name) {
+  const NamedQuery* query = find_named_query(name);
+  if (query == nullptr) {
+    std::vector<std::string_view> names;
+    for (const NamedQuery& known : named_queries()) names.emplace_back(known.name);
+    const auto meant = closest_match(name, names);
+    return Error{Code::kNotFound, fmt::format("no query is named '{}'", name),
+                 meant ? fmt::format("did you mean '{}'?", *meant)
+                       : "fathom query --list shows the queries there are"};
+  }
+  TRY_ASSIGN(const auto session, SqlSession::open({}));
+  std::string columns;
+  if (auto rows = session->query(query->sql); rows.ok()) {
+    for (const SqlRows::Column& column : rows.value().columns)
+      columns += (columns.empty() ? "" : ", ") + column.name;
+  }
+  std::string_view sql = query->sql;
+  while (sql.starts_with('\n')) sql.remove_prefix(1);
+  return fmt::format("{}\n\n  fathom query RUN {}\n\nColumns: {}\nNo rows: {}\n\n{}\n",
+                     query->summary, query->name, columns.empty() ? "as the SQL says" : columns,
+                     query->when_empty, sql);
 }
 
 // What to type instead of `RUN` alone.
@@ -60,12 +106,14 @@ Result<std::string> sql_of(const std::string& asked) {
                      : "fathom query --list shows the queries there are"};
 }
 
-// 0: no terminal, so nothing needs to fit.
-size_t columns_to_fit() { return isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : 0; }
-
 Result<int> run_query(const Arguments& arguments) {
+  if (arguments.has("list") && !arguments.positionals().empty()) {
+    TRY_ASSIGN(const std::string help, help_of_query(arguments.positionals().back()));
+    TRY(print_out(help));
+    return 0;
+  }
   if (arguments.has("list")) {
-    TRY(print_out(list_of_queries()));
+    TRY(print_out(list_of_queries(columns_to_fit())));
     return 0;
   }
   if (arguments.has("schema")) {
@@ -105,7 +153,9 @@ Result<int> run_query(const Arguments& arguments) {
 constexpr Flag kFlags[] = {
     {.name = "csv", .help = "write CSV with a header line"},
     {.name = "json", .help = "write a JSON array with an object a row"},
-    {.name = "list", .letter = 'l', .help = "list the named queries"},
+    {.name = "list",
+     .letter = 'l',
+     .help = "list the named queries; with a name: its columns, what it answers and its SQL"},
     {.name = "schema", .help = "list all tables and columns with units"},
     {.name = "markdown", .help = "with --schema: as Markdown"},
 };
@@ -114,8 +164,11 @@ constexpr Positional kPositionals[] = {
      .help = "recordings, else the newest here; every row says its run and label",
      .repeatable = true,
      .optional = true,
-     .completes = "run"},
-    {.name = "QUERY", .help = "SQL, the name of a query or the name of a table", .optional = true},
+     .completes = "run-or-query"},
+    {.name = "QUERY",
+     .help = "SQL, the name of a query or the name of a table",
+     .optional = true,
+     .completes = "run-or-query"},
 };
 
 }  // namespace
@@ -132,7 +185,8 @@ extern constinit const Command kQueryCommand = {
         "BY.\n\n"
         "    fathom query make-1.fathom top-processes\n"
         "    fathom query make-1 \"SELECT name, count(*) FROM processes GROUP BY name\"\n"
-        "    fathom query before after overview --json",
+        "    fathom query before after overview --json\n"
+        "    fathom query --list top-processes",
     .flags = kFlags,
     .positionals = kPositionals,
     .run = run_query,

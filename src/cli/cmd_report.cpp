@@ -14,8 +14,8 @@ namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
 constexpr std::string_view kFlagsOfFormats[] = {
-    "table", "event",     "process",  "thread", "rate",  "from",    "to",        "group-by",
-    "limit", "min-share", "function", "lines",  "width", "amounts", "generation"};
+    "table", "event",     "process",  "thread", "rate",  "from",    "to",         "group-by",
+    "limit", "min-share", "function", "lines",  "width", "amounts", "generation", "nodes"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -41,13 +41,33 @@ Status check_flags(const ReportInfo& report, const Arguments& arguments) {
   return {};
 }
 
+// The format that a file's name asks for, where nothing else does; empty: none.
+std::string_view format_of(std::string_view output) {
+  if (output.ends_with(".gz")) output.remove_suffix(3);
+  if (output.ends_with(".md")) return "markdown";
+  for (const std::string_view plain : {"json", "csv", "folded"}) {
+    if (output.ends_with("." + std::string(plain))) return plain;
+  }
+  for (const ReportInfo& report : all_reports()) {  // the first is the usual one of its kind
+    if (report.extension != nullptr && output.ends_with(report.extension)) return report.name;
+  }
+  return {};
+}
+
 // A page where the file that is to be written is named like one.
 Result<const ReportInfo*> chosen_report(const Arguments& arguments,
                                         const std::vector<ProfileSource>& sources) {
   const bool folded = std::any_of(sources.begin(), sources.end(),
                                   [](const ProfileSource& source) { return !source.recording; });
   std::string name = arguments.text("as");
-  if (!arguments.has("as") && (folded || sources.size() > 1)) name = "top";
+  const bool several = folded || sources.size() > 1;
+  if (!arguments.has("as")) {
+    const std::string_view format = format_of(arguments.text("output"));
+    if (several)
+      name = "top";
+    else if (!format.empty())
+      name = format;
+  }
   TRY_ASSIGN(const ReportInfo* report, find_report(name));
   if (report->page != nullptr && arguments.text("output").ends_with(".html")) {
     TRY_ASSIGN(report, find_report(report->page));
@@ -88,12 +108,17 @@ constexpr Flag kFlags[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .help = "write to this file instead of stdout; packed if it ends in .gz",
+     .help = "write to this file instead of stdout, in the format of its name unless --as says "
+             "which; packed if it ends in .gz",
      .completes = "file"},
     {.name = "table",
      .value = "TABLE",
      .help = "which table, for csv; fathom query --schema lists them",
      .fallback = "processes"},
+    {.name = "nodes",
+     .value = "FILE",
+     .help = "for sizing: machines it may run on, as YAML (name, cpus, memory, gpus, disk)",
+     .completes = "file"},
     {.name = "generation",
      .value = "N",
      .help =
@@ -103,7 +128,7 @@ constexpr Flag kFlags[] = {
     {.name = "event",
      .letter = 'e',
      .value = "NAME",
-     .help = "samples of this event; else of the one with the most",
+     .help = "samples of this event; else of the one with the most (top: simulated ones, too)",
      .group = "Stacks"},
     {.name = "process",
      .letter = 'p',
@@ -194,6 +219,9 @@ extern constinit const Command kReportCommand = {
         "Where calls were recorded (fathom run --probe io):\n\n"
         "    fathom report make-1.fathom --as io --process cc1plus\n"
         "    fathom report make-1.fathom --as pfw -o make.pfw.gz\n\n"
+        "Where it was run to find out what it needs:\n\n"
+        "    fathom report app-1.fathom --as sizing --nodes nodes.yaml\n"
+        "    fathom report app-1.fathom --as plot -o app.svg\n\n"
         "On a terminal, html writes RUN.html and flamegraph RUN.svg beside the recording and print "
         "its name. callers takes all functions of exactly the name together; where there is none, "
         "those of that name "

@@ -14,14 +14,18 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
+#include "cli/run_flags.h"
 #include "cli/run_hub.h"
+#include "cli/run_results.h"
 #include "cli/run_target.h"
 #include "cli/terminal.h"
 #include "probe/io/io_probe.h"
+#include "probe/io/probe_set.h"
 #include "probe/probe.h"
 #include "record/recording.h"
 #include "report/report.h"
 #include "session/folder.h"
+#include "session/held_interrupts.h"
 #include "session/metrics_server.h"
 #include "session/session.h"
 #include "wire/stacks.h"
@@ -49,7 +53,11 @@ Result<std::vector<const ProbeInfo*>> chosen_probes(const Arguments& arguments) 
   }
   if (!arguments.has("probe")) return probes;
   for (const std::string& name : arguments.list("probe")) {
-    TRY_ASSIGN(const ProbeInfo* probe, find_probe(name));
+    const std::string base = name.substr(0, name.find('='));
+    TRY_ASSIGN(const ProbeInfo* probe, find_probe(base == "python" ? base : name));
+    if (base != name && name != "python=sample" && name != "python=exact")
+      return Error{Code::kInvalid, "--probe " + name + " is not a way to profile Python",
+                   "--probe python, or --probe python=sample"};
     if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
   }
   return probes;
@@ -75,9 +83,9 @@ Result<std::vector<int64_t>> rates_from(const Arguments& arguments) {
     if (std::find(rates_hz.begin(), rates_hz.end(), rate_hz.value()) == rates_hz.end())
       rates_hz.push_back(rate_hz.value());
   }
-  if (!rates_hz.empty() && rates_hz.size() <= kWireMostRates) return rates_hz;
+  if (!rates_hz.empty() && rates_hz.size() <= kWireMostSamplers) return rates_hz;
   return Error{Code::kInvalid,
-               fmt::format("--freq takes 1 to {} rates", static_cast<int>(kWireMostRates)),
+               fmt::format("--freq takes 1 to {} rates", static_cast<int>(kWireMostSamplers)),
                "--freq 99,444,999"};
 }
 
@@ -107,12 +115,13 @@ Status check_wait_all(const std::vector<const ProbeInfo*>& probes) {
 
 // Which calls of the kernel are worth tracing.
 Status read_trace_filters(const Arguments& arguments, ProbeSettings& settings) {
-  for (const char* flag : {"min-duration", "min-bytes", "path"}) {
+  for (const char* flag : {"min-duration", "min-bytes", "path", "io-stacks"}) {
     if (arguments.has(flag) && settings.io != IoMode::kTrace)
-      return Error{Code::kInvalid, std::string("--") + flag + " chooses among traced calls",
+      return Error{Code::kInvalid, std::string("--") + flag + " is for traced calls",
                    std::string("add --io trace, or leave out --") + flag};
   }
   settings.path_prefix = arguments.text("path");
+  settings.io_stacks = arguments.has("io-stacks");
   if (arguments.has("min-duration")) {
     TRY_ASSIGN(settings.least_duration_ns, arguments.duration("min-duration"));
   }
@@ -122,13 +131,24 @@ Status read_trace_filters(const Arguments& arguments, ProbeSettings& settings) {
   return Error{Code::kInvalid, "--min-bytes is not a number of bytes", "--min-bytes 4096"};
 }
 
+// As given; else as the probe set has it, else the longest that serves the probes.
+Result<int64_t> interval_from(const Arguments& arguments,
+                              const std::vector<const ProbeInfo*>& probes) {
+  if (arguments.has("probe-set") && !arguments.has("interval")) {
+    TRY_ASSIGN(const ProbeSet set, read_probe_set(arguments.text("probe-set")));
+    if (set.interval_ns > 0) return set.interval_ns;
+  }
+  if (!arguments.has("interval")) return longest_tick_ns(probes);
+  return arguments.duration("interval");
+}
+
 Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target) {
   SessionOptions options;
   options.launcher = target.launcher;
   options.request = std::move(target.request);
   options.label = arguments.has("label") ? arguments.text("label") : target.name;
   TRY_ASSIGN(options.probes, chosen_probes(arguments));
-  TRY_ASSIGN(options.settings.interval_ns, arguments.duration("interval"));
+  TRY_ASSIGN(options.settings.interval_ns, interval_from(arguments, options.probes));
   TRY_ASSIGN(options.grace_ns, arguments.duration("grace"));
   TRY_ASSIGN(options.duration_ns, limit_from(arguments, "duration"));
   TRY_ASSIGN(options.timeout_ns, limit_from(arguments, "timeout"));
@@ -137,18 +157,23 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
                  "1ms is the shortest"};
   }
   TRY_ASSIGN(options.settings.rates_hz, rates_from(arguments));
-  options.settings.event = arguments.text("event");
+  options.settings.events = arguments.list("event");
   options.settings.lines = arguments.has("lines");
   options.settings.io = io_mode_from(arguments);
   options.settings.memory_calls = arguments.has("malloc");
   options.settings.io_layers = join(arguments.texts("layers"), ",");
+  options.settings.probe_set = arguments.text("probe-set");
   options.settings.io_files = !arguments.has("no-files");
   TRY(read_trace_filters(arguments, options.settings));
   options.settings.counters = join(arguments.texts("counters"), ",");
   options.settings.gpu_times = arguments.has("gpu-times");
+  options.settings.gpu_queries = arguments.has("gpu-queries");
+  options.settings.gpu_stacks = arguments.has("gpu-stacks");
   TRY_ASSIGN(options.settings.sample_launches, sample_from(arguments));
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
+  for (const std::string& probe : arguments.list("probe"))
+    options.settings.python_samples = options.settings.python_samples || probe == "python=sample";
   options.wait_all = arguments.has("wait-all");
   if (options.wait_all) TRY(check_wait_all(options.probes));
   return options;
@@ -197,19 +222,21 @@ int exit_status(const SessionResult& result) {
   if (result.reason == EndReason::kLost) return kExitOurs;
   if (result.reason == EndReason::kDuration || result.attached)
     return result.sink.error ? kExitOurs : 0;
+  if (result.interrupted_by != 0) return 128 + result.interrupted_by;
   if (WIFSIGNALED(result.status)) return 128 + WTERMSIG(result.status);
   const int status = WEXITSTATUS(result.status);
   return status == 0 && result.sink.error ? kExitOurs : status;
 }
 
 int status_for(const Error& error, const SessionOptions& options) {
+  if (error.code == Code::kInterrupted) return 128 + SIGINT;
   if (options.request.command.empty()) return kExitOurs;  // attached: it was not executed here
   if (error.code == Code::kNotFound) return kExitNotFound;
   return error.code == Code::kPermission ? kExitNotExecutable : kExitOurs;
 }
 
 Result<int> record(SessionOptions& options, const std::string& folder, const Arguments& arguments,
-                   RunHub& hub) {
+                   RunHub& hub, const RunResults& results) {
   const std::string run = new_run_id();
   auto sink = open_sink("file", folder + "/" + kJournalName);
   Status begun = sink.ok() ? hub.begin(run, folder + "/" + kJournalName) : Status(sink.error());
@@ -222,6 +249,9 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
                                            : ProgressLine::mode_for(arguments.text("progress")));
   options.on_progress = [&line](const Progress& progress) { line.show(progress); };
   options.on_warning = [](const Error& error) { log_failure(error, LogLevel::kWarning); };
+  options.on_note = [](const std::string& note) { log_info("{}", note); };
+  const HeldInterrupts interrupts;
+  options.holds_interrupts = interrupts.held();
   log_debug("recording into {}; the target is that of launcher {}", folder, options.launcher->name);
   auto result = run_session(options, run, *sink.value());
   sink.value().reset();
@@ -234,13 +264,19 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
   if (result.value().reason == EndReason::kLost) {
     log_error("fathom-spawn was killed: the command goes on, but is no longer recorded");
   }
+  if (result.value().out_of_memory) {
+    log_error("the kernel killed it, or a part of it: out of memory");
+    log_hint("fathom report {} --as sizing says what it needs; --limit memory= gives more", folder);
+  }
   const SinkReport& report = result.value().sink;
   if (report.error) {
     log_error("{} records could not be written: {}", report.dropped_records, report.error->message);
     log_hint("what was written before is whole: fathom report {}", folder);
   }
   wrap_up(folder, arguments, hub.end(folder));
-  return exit_status(result.value());
+  const int status = exit_status(result.value());
+  if (!results.wanted() || results.write(folder)) return status;
+  return status == 0 ? kExitOurs : status;
 }
 
 // Serves the figures while it runs, where that is asked for.
@@ -258,7 +294,8 @@ Result<std::unique_ptr<MetricsServer>> serve_metrics(const Arguments& arguments,
 
 Result<int> run_run(const Arguments& arguments) {
   if (arguments.has("plan")) {
-    TRY_ASSIGN(const std::string plan, io_plan(join(arguments.texts("layers"), ",")));
+    TRY_ASSIGN(const std::string plan,
+               io_plan(join(arguments.texts("layers"), ","), arguments.text("probe-set")));
     TRY(print_out(plan));
     return 0;
   }
@@ -267,6 +304,7 @@ Result<int> run_run(const Arguments& arguments) {
   TRY_ASSIGN(SessionOptions options, options_from(arguments, std::move(target)));
   TRY_ASSIGN(const auto server, serve_metrics(arguments, options));
   TRY_ASSIGN(RunHub hub, RunHub::from(arguments));
+  TRY_ASSIGN(const RunResults results, RunResults::from(arguments));
   SetAside replaced;
   if (arguments.has("force")) {
     if (!arguments.has("output"))
@@ -284,147 +322,8 @@ Result<int> run_run(const Arguments& arguments) {
     log_failure(folder.error());
     return kExitOurs;
   }
-  return record(options, folder.value(), arguments, hub);
+  return record(options, folder.value(), arguments, hub, results);
 }
-
-constexpr Flag kFlags[] = {
-    {.name = "pid",
-     .value = "PID",
-     .help = "attach to a process that runs already, with its threads and children",
-     .repeatable = true,
-     .list = true,
-     .completes = "pid",
-     .group = "Instead of a command"},
-    {.name = "cgroup",
-     .value = "PATH",
-     .help = "attach to whoever is in a cgroup: its folder, its path, or a process in it",
-     .completes = "folder",
-     .group = "Instead of a command"},
-    {.name = "system", .help = "record the whole host", .group = "Instead of a command"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "NAME",
-     .help = "record into NAME.fathom; else COMMAND-1.fathom, COMMAND-2.fathom",
-     .completes = "file"},
-    {.name = "force", .letter = 'f', .help = "with -o: replace a recording of that name"},
-    {.name = "probe",
-     .letter = 'p',
-     .value = "LIST",
-     .help = "probes to use beside the usual; fathom doctor says more of them",
-     .repeatable = true,
-     .list = true,
-     .completes = "probe"},
-    {.name = "interval",
-     .letter = 'i',
-     .value = "TIME",
-     .help = "time between two looks at resources, such as 50ms; a bare number is seconds",
-     .fallback = "200ms"},
-    {.name = "freq",
-     .letter = 'F',
-     .value = "HZ",
-     .help =
-         "take stack samples: so many a second of CPU time; several rates at once as 99,444,999",
-     .fallback = "99",
-     .list = true},
-    {.name = "event",
-     .value = "NAME",
-     .help = "what stack samples are taken by, such as cpu-clock, cycles or page-faults",
-     .fallback = "cpu-clock"},
-    {.name = "lines", .help = "stacks with source lines and inlined functions (needs libdw1)"},
-    {.name = "io",
-     .value = "MODE",
-     .help =
-         "what the I/O probe keeps: sums per file and second, every call, or sums without times",
-     .fallback = "profile",
-     .choices = "profile trace count"},
-    {.name = "layers",
-     .value = "LIST",
-     .help = "layers that the I/O probe looks at: c,sys are usual, all is all; doctor lists them",
-     .list = true},
-    {.name = "plan",
-     .help =
-         "only say what the I/O probe would attach where in the kernel, and about at what cost"},
-    {.name = "no-files",
-     .help = "calls in the kernel without the files they are about, which costs less"},
-    {.name = "min-duration",
-     .value = "TIME",
-     .help = "with --io trace: only calls in the kernel that took at least so long, such as 1ms"},
-    {.name = "min-bytes",
-     .value = "BYTES",
-     .help = "with --io trace: only calls in the kernel that moved at least so many"},
-    {.name = "path",
-     .value = "PREFIX",
-     .help = "with --io trace: only calls in the kernel on files whose name begins so",
-     .completes = "file"},
-    {.name = "malloc", .help = "the I/O probe sees malloc, free and their like, too"},
-    {.name = "gpu-times",
-     .help = "the CUDA probe also records how long kernels and copies take on the device (CUPTI)"},
-    {.name = "sample-launches",
-     .value = "N",
-     .help = "the CUDA probe records one launch in N, which says how many it stands for",
-     .fallback = "1"},
-    {.name = "counters",
-     .value = "LIST",
-     .help = "count these events, such as page-faults,{cycles,instructions:u}; braces: at the same "
-             "time; --probe counters counts the usual ones",
-     .repeatable = true},
-    {.name = "per-thread", .help = "counts of each thread, too; costs more at every fork"},
-    {.name = "simulate",
-     .help =
-         "run under Valgrind: instructions, caches and branches per function, many times slower"},
-    {.name = "exec",
-     .value = "PROGRAM",
-     .help = "run this beside it: its lines `name value unit`, or JSON, are figures over time",
-     .repeatable = true},
-    {.name = "metrics-listen",
-     .value = "ADDRESS",
-     .help =
-         "serve the figures as OpenMetrics while it runs: a port of this machine, or HOST:PORT"},
-    {.name = "hub",
-     .value = "URL",
-     .help = "ship it to this hub while it runs; else FATHOM_HUB, else this machine's"},
-    {.name = "job", .value = "JOB", .help = "the job of the hub that it is for, 2001 to 9999"},
-    {.name = "token-file",
-     .value = "FILE",
-     .help = "the hub's token, where FATHOM_TOKEN is not set",
-     .completes = "file"},
-    {.name = "duration",
-     .letter = 'd',
-     .value = "TIME",
-     .help = "end the command after this time; that is a success (attached: stop recording)"},
-    {.name = "timeout",
-     .letter = 't',
-     .value = "TIME",
-     .help = "end the command if it takes longer; exit status 124 (attached: stop recording)"},
-    {.name = "grace",
-     .value = "TIME",
-     .help = "how long the command may take to end before it is killed",
-     .fallback = "5s"},
-    {.name = "env",
-     .letter = 'e',
-     .value = "NAME=VALUE",
-     .help = "set a variable for the command",
-     .repeatable = true},
-    {.name = "cwd",
-     .letter = 'C',
-     .value = "FOLDER",
-     .help = "start the command in this folder",
-     .completes = "folder"},
-    {.name = "label",
-     .letter = 'l',
-     .value = "TEXT",
-     .help = "name of the run in reports; else the command"},
-    {.name = "only", .help = "only the probes that --probe names"},
-    {.name = "wait-all", .help = "also wait for processes that the command leaves behind"},
-    {.name = "no-tables",
-     .help = "leave the journal as it is; fathom convert makes the tables later"},
-    {.name = "quiet", .letter = 'q', .help = "no progress and no summary"},
-    {.name = "progress",
-     .value = "WHEN",
-     .help = "show progress: on a terminal, or always (plain lines), or never",
-     .fallback = "auto",
-     .choices = "auto always never"},
-};
 
 }  // namespace
 
@@ -441,11 +340,15 @@ extern constinit const Command kRunCommand = {
         "executed, 127: it was not found, 124: --timeout).\n\n"
         "With --pid, --cgroup or --system it attaches to what runs already and leaves it alone: "
         "Ctrl-C, --duration or the target's end stop the recording, and the exit status is 0.\n\n"
+        "With --image it runs in a container of the Docker or Podman engine of this machine, which "
+        "is removed when it ends; the image stays as it is, and in the usual way executes its own "
+        "entrypoint with the arguments given.\n\n"
         "    fathom run -- make -j2\n"
         "    fathom run -o nightly -i 50ms -- ./server --port 8000\n"
         "    fathom run --duration 30s -- redis-server\n"
-        "    fathom run --duration 10s --pid $(pidof nginx | tr ' ' ,)",
-    .flags = kFlags,
+        "    fathom run --duration 10s --pid $(pidof nginx | tr ' ' ,)\n"
+        "    fathom run --image app --dataset ./images --limit cpus=2,memory=1g",
+    .flags = kRunFlags,
     .rest = Rest::kProgram,
     .run = run_run,
 };

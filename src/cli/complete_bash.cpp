@@ -43,6 +43,10 @@ _fathom_offer() {
     '') ;;
     file) _fathom_offer_paths f ;;
     folder | run) _fathom_offer_paths d ;;
+    run-or-query)
+      _fathom_offer_paths d
+      _fathom_offer_words "$("${COMP_WORDS[0]}" completion --words "$kind" 2>/dev/null)"
+      ;;
     *) _fathom_offer_words "$("${COMP_WORDS[0]}" completion --words "$kind" 2>/dev/null)" ;;
   esac
 }

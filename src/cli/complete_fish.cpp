@@ -95,6 +95,8 @@ std::string offer(const char* choices, const char* completes, bool list) {
     return " -r -F";
   } else if (kind == "folder" || kind == "run") {
     words = "__fish_complete_directories (commandline -ct)";
+  } else if (kind == "run-or-query") {
+    words = "__fish_complete_directories (commandline -ct); __fathom_words run-or-query";
   } else {
     words = fmt::format("__fathom_words {}", kind);
   }

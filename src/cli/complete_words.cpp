@@ -8,6 +8,7 @@
 #include "cli/complete.h"
 #include "import/importer.h"
 #include "probe/probe.h"
+#include "report/named_queries.h"
 #include "report/report.h"
 
 namespace fathom {
@@ -50,6 +51,12 @@ std::vector<std::string> importer_names(CommandTable /*commands*/) {
   return names;
 }
 
+std::vector<std::string> query_names(CommandTable /*commands*/) {
+  std::vector<std::string> names;
+  for (const NamedQuery& query : named_queries()) names.emplace_back(query.name);
+  return names;
+}
+
 struct Kind {
   std::string_view name;
   std::vector<std::string> (*list)(CommandTable commands);  // nullptr: the shell lists them
@@ -60,6 +67,7 @@ constexpr std::array kKinds = {
     Kind{"file", nullptr},
     Kind{"folder", nullptr},
     Kind{"run", nullptr},
+    Kind{"run-or-query", query_names},  // beside the folders that the shell lists
     Kind{"command", command_names},
     Kind{"probe", probe_names},
     Kind{"format", format_names},

@@ -22,6 +22,10 @@ _fathom_words() {
   _wanted words expl $1 compadd -a names
 }
 
+_fathom_runs_and_words() {
+  _alternative 'runs:run:_files -/' "words:word:_fathom_words $1"
+}
+
 _fathom_list() {
   local -a names
   _fathom_ask $1
@@ -68,6 +72,7 @@ std::string action(const char* choices, const char* completes, bool list) {
   if (kind.empty()) return " ";
   if (kind == "file") return "_files";
   if (kind == "folder" || kind == "run") return "_files -/";
+  if (kind == "run-or-query") return " _fathom_runs_and_words run-or-query";
   return fmt::format(" {} {}", list ? "_fathom_list" : "_fathom_words", kind);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job holds, brought here: lines of JSON or CSV as the hub gives them, Parquet (and CSV of
-// rows) made of those by DuckDB on this machine.
+// What a job holds, brought here: lines of JSON or CSV as the hub gives them, CSV of rows made of
+// those lines, Parquet by DuckDB on this machine.
 #pragma once
 
 #include <string>

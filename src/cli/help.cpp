@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "base/text_wrap.h"
 #include "cli/prose.h"
 
 namespace fathom {

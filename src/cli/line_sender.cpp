@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/simdjson.h"
 #include "base/text.h"
@@ -16,7 +17,13 @@ namespace dom = simdjson::dom;
 
 Result<LineSender> LineSender::make(const HubTarget& target, const std::string& run) {
   TRY_ASSIGN(HubLink link, HubLink::make(target, run));
+  link.on_wait([](const Error& why, int64_t most_ns) {
+    log_warning("{}", why.message);
+    log_info("waiting for the hub, at most {} s", most_ns / kNsPerSecond);
+  });
+  link.set_must_answer(true);
   TRY(link.acknowledged());
+  link.set_must_answer(false);
   return LineSender(std::move(link));
 }
 

@@ -25,6 +25,17 @@ bool is_folded_file(const std::string& path) {
   return start.ok() && looks_folded(start.value());
 }
 
+// A file that is neither folded stacks nor the beginning of a journal; folders are for others.
+Status check_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored) || path.ends_with(".tar") ||
+      std::filesystem::exists(path + kFolderSuffix, ignored))
+    return {};
+  TRY_ASSIGN(const std::string start, read_start(path, kStartBytes));
+  if (start.starts_with(kJournalMagic)) return {};
+  return not_folded(path, start);
+}
+
 }  // namespace
 
 Result<ProfileSource> open_source(const std::string& word) {
@@ -39,6 +50,7 @@ Result<ProfileSource> open_source(const std::string& word) {
     return source;
   }
   if (is_folded_file(source.path)) return source;
+  TRY(check_file(source.path));
   TRY_ASSIGN(source.recording, open_recording(source.path));
   source.path = source.recording->path();
   return source;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -32,31 +33,34 @@ winsize terminal_size() {
   return size;
 }
 
+std::string short_count(int64_t count) {
+  return count < 10'000 ? format_count(count) : format_count(count / 1000) + "k";
+}
+
 }  // namespace
 
+// A terminal cuts the line at its end: what matters less stands last.
 std::string progress_text(const Progress& progress) {
   const int64_t seconds = progress.elapsed_ns / kNsPerSecond;
-  std::string text = fmt::format("{:02}:{:02}", seconds / 60, seconds % 60);
-  text += "  ";
-  if (!progress.attached_to.empty())
-    text += "attached to " + fit(progress.attached_to, kTitleColumns) + " · ";
-  text += progress.dropped == 0 ? "0 dropped ·" : format_count(progress.dropped) + " DROPPED ·";
   const LiveFigures& figures = progress.figures;
-  if (figures.cpu_cores >= 0) text += fmt::format(" cpu {:.2f} cores", figures.cpu_cores);
-  if (figures.memory_bytes >= 0) {
-    text += " · mem " + format_bytes(figures.memory_bytes);
-    if (figures.peak_memory_bytes > figures.memory_bytes)
-      text += " (peak " + format_bytes(figures.peak_memory_bytes) + ")";
-  }
+  std::vector<std::string> parts;
+  if (!progress.attached_to.empty())
+    parts.push_back("attached to " + fit(progress.attached_to, kTitleColumns));
+  if (progress.dropped > 0) parts.push_back(format_count(progress.dropped) + " LOST");
+  if (figures.cpu_cores >= 0) parts.push_back(fmt::format("cpu {:.2f}", figures.cpu_cores));
+  if (figures.memory_bytes >= 0) parts.push_back("mem " + format_bytes(figures.memory_bytes));
+  if (figures.read_bytes_per_s >= 1)
+    parts.push_back("r " + format_bytes(figures.read_bytes_per_s) + "/s");
+  if (figures.written_bytes_per_s >= 1)
+    parts.push_back("w " + format_bytes(figures.written_bytes_per_s) + "/s");
+  parts.push_back(short_count(progress.records) + " records" +
+                  (progress.dropped == 0 ? ", 0 lost" : ""));
   if (figures.processes >= 0)
-    text += fmt::format(" · {} process{}", figures.processes, figures.processes == 1 ? "" : "es");
-  if (figures.read_bytes_per_s >= 1) {
-    text += " · read " + format_bytes(figures.read_bytes_per_s) + "/s";
-  }
-  if (figures.written_bytes_per_s >= 1) {
-    text += " · write " + format_bytes(figures.written_bytes_per_s) + "/s";
-  }
-  return text + fmt::format(" · {} records", format_count(progress.records));
+    parts.push_back(
+        fmt::format("{} process{}", figures.processes, figures.processes == 1 ? "" : "es"));
+  if (figures.peak_memory_bytes > figures.memory_bytes)
+    parts.push_back("peak " + format_bytes(figures.peak_memory_bytes));
+  return fmt::format("{:02}:{:02}  {}", seconds / 60, seconds % 60, join(parts, " · "));
 }
 
 ProgressLine::Mode ProgressLine::mode_for(const std::string& wanted) {

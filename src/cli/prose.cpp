@@ -59,25 +59,6 @@ std::vector<Block> split_blocks(std::string_view description) {
   return blocks;
 }
 
-std::string wrap(std::string_view text, size_t columns, size_t indent) {
-  std::string out;
-  size_t used = indent;
-  for (const std::string_view word : split_words(text)) {
-    const size_t width = display_width(word);
-    if (out.empty()) {
-      used = indent + width;
-    } else if (used + 1 + width <= columns) {
-      out += ' ';
-      used += 1 + width;
-    } else {
-      out += '\n' + std::string(indent, ' ');
-      used = indent + width;
-    }
-    out += word;
-  }
-  return out;
-}
-
 std::string operand_form(const Positional& positional) {
   const std::string form = fmt::format("{}{}", positional.name, positional.repeatable ? "..." : "");
   return positional.optional ? "[" + form + "]" : form;

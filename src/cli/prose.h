@@ -18,9 +18,6 @@ struct Block {
 };
 std::vector<Block> split_blocks(std::string_view description);
 
-// Lines of at most `columns`, each after the first with `indent` spaces before it.
-std::string wrap(std::string_view text, size_t columns, size_t indent);
-
 // "fathom run [FLAGS] [--] PROGRAM [ARGS...]"
 std::string usage_line(const Command& command);
 // "RUN...", "[FILE]"

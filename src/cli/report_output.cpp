@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "base/fd.h"
@@ -34,6 +35,11 @@ Result<std::string> picture_path(const std::string& source, const ReportInfo& re
 
 // A file that ends in .gz is packed.
 Result<std::FILE*> create_output(const std::string& path) {
+  for (const char* foreign : {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp"}) {
+    if (path.ends_with(foreign))
+      return Error{Code::kInvalid, fmt::format("no report is written as {}", foreign + 1),
+                   "-o NAME.svg for a picture, -o NAME.html for a page; a browser prints both"};
+  }
   if (path.ends_with(".gz")) return create_gzip(path);
   std::FILE* file = std::fopen(path.c_str(), "we");
   if (file == nullptr) return errno_error("open " + path);
@@ -96,6 +102,7 @@ Status read_report_flags(const Arguments& arguments, ReportOptions& options) {
     if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};
     options.limit = static_cast<size_t>(limit);
   }
+  if (is_given(arguments, "nodes")) options.nodes = arguments.text("nodes");
   if (is_given(arguments, "generation"))
     options.generation = arguments.text("generation")[0] - '0';  // one of its choices
   if (!is_given(arguments, "min-share")) return {};
@@ -119,16 +126,18 @@ Status write_sources(const ReportInfo& report, const std::vector<ProfileSource>&
   return report.write(part, options);
 }
 
-}  // namespace
-
-Status write_report(const Arguments& arguments, const ReportInfo& report,
+Status write_output(const Arguments& arguments, const ReportInfo& report,
                     const std::vector<ProfileSource>& sources, ReportOptions options) {
   std::string aside;
   options.aside = &aside;
-  options.columns = isatty(STDOUT_FILENO) != 0 ? terminal_columns(STDOUT_FILENO) : kAnyWidth;
+  options.columns = output_columns();
   options.colours = colours_wanted(STDOUT_FILENO);
   std::string output = arguments.text("output");
-  const bool beside = output.empty() && report.extension != nullptr && isatty(STDOUT_FILENO) != 0;
+  if (report.write_files != nullptr)
+    return report.write_files(*sources.front().recording, output.empty() ? "." : output);
+  if (output == "-") output.clear();
+  const bool beside =
+      arguments.text("output").empty() && report.extension != nullptr && isatty(STDOUT_FILENO) != 0;
   if (beside) {
     TRY_ASSIGN(output, picture_path(sources.front().path, report));
   }
@@ -140,14 +149,46 @@ Status write_report(const Arguments& arguments, const ReportInfo& report,
     options.columns = kAnyWidth;
     options.colours = false;
   }
-  TRY(write_sources(report, sources, options));
-  if (std::fflush(options.out) != 0) return errno_error("write the report");
-  if (file && std::fclose(file.release()) != 0) return errno_error("write " + output);
+  Status written = write_sources(report, sources, options);
+  if (written.ok() && std::fflush(options.out) != 0) written = errno_error("write the report");
+  if (file && std::fclose(file.release()) != 0 && written.ok())
+    written = errno_error("write " + output);
+  if (!written.ok()) {
+    std::error_code ignored;  // a part of a page would pass for the whole
+    if (std::filesystem::is_regular_file(output, ignored)) std::filesystem::remove(output, ignored);
+    return written;
+  }
   if (!aside.empty()) log_info("{}", aside);
   if (beside) {
     TRY(print_out(output + "\n"));
   }
   return {};
+}
+
+// What a report failed for, or lacks: a report of what is left is no success.
+Status check_tables(const std::vector<ProfileSource>& sources, bool written) {
+  for (const ProfileSource& source : sources) {
+    if (!source.recording || source.recording->damaged_tables().empty()) continue;
+    return Error{Code::kCorrupt, source.path + ": " + source.recording->damage(),
+                 (written ? "the report is of the rest; " : "other reports may do without it; ") +
+                     source.recording->remedy()};
+  }
+  return {};
+}
+
+// Whether a report may have failed for want of what a damaged table held.
+bool may_lack_rows(Code code) {
+  return code == Code::kNotFound || code == Code::kInvalid || code == Code::kCorrupt;
+}
+
+}  // namespace
+
+Status write_report(const Arguments& arguments, const ReportInfo& report,
+                    const std::vector<ProfileSource>& sources, ReportOptions options) {
+  Status written = write_output(arguments, report, sources, std::move(options));
+  if (!written.ok() && !may_lack_rows(written.error().code)) return written;
+  TRY(check_tables(sources, written.ok()));
+  return written;
 }
 
 }  // namespace fathom

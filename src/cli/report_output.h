@@ -15,7 +15,8 @@ namespace fathom {
 Status read_report_flags(const Arguments& arguments, ReportOptions& options);
 
 // To --output, else to stdout; a picture on a terminal goes beside what it is of, in place of an
-// earlier one but of no other file.
+// earlier one but of no other file. kCorrupt where tables that it read are damaged: the report is
+// of the rest.
 Status write_report(const Arguments& arguments, const ReportInfo& report,
                     const std::vector<ProfileSource>& sources, ReportOptions options);
 

@@ -5,12 +5,13 @@
 #include <filesystem>
 
 #include "base/proc.h"
+#include "cli/run_container.h"
 
 namespace fathom {
 namespace {
 
 // One line a way to attach: the flag, and the launcher of that name after "attach-".
-constexpr std::array kAttachFlags = {"pid", "cgroup", "system"};
+constexpr std::array kAttachFlags = {"pid", "cgroup", "container", "system"};
 // What only a command that is started can have.
 constexpr std::array kCommandFlags = {"env", "cwd", "grace"};
 
@@ -41,12 +42,7 @@ Result<RunTarget> started(const Arguments& arguments) {
   RunTarget target;
   target.launcher = find_launcher("process");
   target.request.command = arguments.program();
-  target.request.environment = arguments.texts("env");
-  for (const std::string& setting : target.request.environment) {
-    if (setting.find('=') == std::string::npos || setting[0] == '=') {
-      return Error{Code::kInvalid, "--env " + setting + " has no value", "--env NAME=VALUE"};
-    }
-  }
+  TRY_ASSIGN(target.request.environment, environment_from(arguments));
   target.request.cwd = arguments.text("cwd");
   target.name = arguments.program()[0];
   return target;
@@ -54,6 +50,7 @@ Result<RunTarget> started(const Arguments& arguments) {
 
 std::string name_of(const std::string& flag, const std::string& attach_to) {
   if (flag == "cgroup") return std::filesystem::path(attach_to + "/").parent_path().filename();
+  if (flag == "container") return attach_to.substr(0, attach_to.find(','));
   if (flag != "pid") return flag;
   const std::string first = attach_to.substr(0, attach_to.find(','));
   return read_proc_name("/proc/" + first).value_or("pid-" + first);
@@ -61,8 +58,23 @@ std::string name_of(const std::string& flag, const std::string& attach_to) {
 
 }  // namespace
 
+Result<std::vector<std::string>> environment_from(const Arguments& arguments) {
+  std::vector<std::string> environment = arguments.texts("env");
+  for (const std::string& setting : environment) {
+    if (setting.starts_with('=')) {
+      return Error{Code::kInvalid, "--env " + setting + " has no name", "--env NAME=VALUE"};
+    }
+    if (setting.find('=') == std::string::npos) {
+      return Error{Code::kInvalid, "--env " + setting + " has no value", "--env NAME=VALUE"};
+    }
+  }
+  return environment;
+}
+
 Result<RunTarget> run_target_from(const Arguments& arguments) {
   TRY_ASSIGN(const std::vector<std::string> flags, chosen(arguments));
+  if (flags.empty() && wants_container(arguments)) return container_target_from(arguments);
+  TRY(check_no_container(arguments));
   if (flags.empty()) return started(arguments);
   for (const char* flag : kCommandFlags) {
     if (!arguments.has(flag)) continue;

@@ -19,4 +19,7 @@ struct RunTarget {
 // kInvalid where the flags name nobody, or more than one.
 Result<RunTarget> run_target_from(const Arguments& arguments);
 
+// --env, checked.
+Result<std::vector<std::string>> environment_from(const Arguments& arguments);
+
 }  // namespace fathom

@@ -81,10 +81,15 @@ Result<std::vector<SeedCommand>> read_commands(const std::string& path) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     while (line.ends_with('\r')) line.remove_suffix(1);
-    auto command = parse_line(line);
-    if (!command.ok())
-      return std::move(command).error().within(fmt::format("{}, line {}", path, number));
-    commands.push_back(std::move(command).value());
+    auto parsed = parse_line(line);
+    SeedCommand command;
+    if (parsed.ok()) {
+      command = std::move(parsed.value());
+    } else {
+      command.bad = parsed.error();
+    }
+    command.where = fmt::format("{}, line {}", path, number);
+    commands.push_back(std::move(command));
   }
   return commands;
 }
@@ -136,6 +141,7 @@ Result<std::vector<SeedCommand>> seed_commands(const Arguments& arguments) {
   }
   TRY_ASSIGN(const std::vector<std::string> prepend, shell_words(arguments.text("prepend")));
   for (SeedCommand& command : commands) {
+    if (command.bad) continue;
     if (arguments.has("program")) command.words[0] = arguments.text("program");
     command.words.insert(command.words.begin() + 1, prepend.begin(), prepend.end());
   }
@@ -166,15 +172,17 @@ Result<SeedEvents> seed_events(const Arguments& arguments) {
   return events;
 }
 
-ClientFolder::ClientFolder() {
+Result<ClientFolder> ClientFolder::make() {
   std::error_code failed;
-  path_ = std::filesystem::temp_directory_path(failed) / "fathom-client-XXXXXX";
-  if (mkdtemp(path_.data()) == nullptr) path_ = ".";
+  std::string path = std::filesystem::temp_directory_path(failed) / "fathom-client-XXXXXX";
+  if (mkdtemp(path.data()) != nullptr) return ClientFolder(std::move(path));
+  return errno_error("make a folder for recordings, " + path)
+      .with_hint("TMPDIR=FOLDER names another place for it");
 }
 
 ClientFolder::~ClientFolder() {
   std::error_code ignored;
-  if (path_ != ".") std::filesystem::remove_all(path_, ignored);
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
 Result<SeedRun> run_recorded(const SeedCommand& command, const std::vector<std::string>& flags,
@@ -202,6 +210,32 @@ Result<SeedRun> run_recorded(const SeedCommand& command, const std::vector<std::
     return Error{Code::kInternal,
                  "could not profile: " + shell_quote(std::span<const std::string>(command.words))};
   return run;
+}
+
+Result<int> run_seed_commands(const std::vector<SeedCommand>& commands, const HubTarget& target,
+                              const std::function<Result<int>(const SeedCommand&)>& work,
+                              const std::function<std::string()>& summary) {
+  size_t failed = 0;
+  int worst = 0;
+  for (const SeedCommand& command : commands) {
+    auto status = command.bad ? Result<int>(*command.bad) : work(command);
+    if (status.ok()) {
+      worst = std::max(worst, status.value());
+      continue;
+    }
+    // A server that is gone is gone for the rest as well.
+    const bool gone = status.error().code == Code::kIo;
+    if (gone || (command.where.empty() && commands.size() == 1)) return status;
+    ++failed;
+    log_failure(command.where.empty() ? std::move(status).error()
+                                      : std::move(status).error().within(command.where));
+  }
+  if (worst != 0)
+    log_warning("a command ended with status {}; what it did is on the server", worst);
+  if (failed > 0) log_error("{} of {} commands could not be run", failed, commands.size());
+  log_info("{} command{}, {} went to job {} at {}", commands.size() - failed,
+           commands.size() - failed == 1 ? "" : "s", summary(), target.job, target.url);
+  return failed > 0 ? kExitFailure : 0;
 }
 
 }  // namespace fathom

@@ -3,7 +3,10 @@
 // events this machine can count. One thread.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -21,6 +24,8 @@ Result<HubTarget> seed_job(const Arguments& arguments);
 struct SeedCommand {
   std::string folder;  // empty: this one
   std::vector<std::string> words;
+  std::string where = {};         // "FILE, line 3"; empty: the command line
+  std::optional<Error> bad = {};  // the line makes no sense
 };
 // What stands after "--", or the lines of --commands: `DIR COMMAND…` or `cd DIR && COMMAND…`, each
 // with --program and --prepend applied, --repeat times.
@@ -36,13 +41,14 @@ Result<SeedEvents> seed_events(const Arguments& arguments);
 // A folder for recordings, gone with the object.
 class ClientFolder {
  public:
-  ClientFolder();
+  static Result<ClientFolder> make();
+  ClientFolder(ClientFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ClientFolder& operator=(ClientFolder&&) = delete;
   ~ClientFolder();
-  ClientFolder(const ClientFolder&) = delete;
-  ClientFolder& operator=(const ClientFolder&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  explicit ClientFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
 };
 
@@ -53,6 +59,13 @@ struct SeedRun {
 };
 Result<SeedRun> run_recorded(const SeedCommand& command, const std::vector<std::string>& flags,
                              const std::string& folder);
+
+// Runs each command by `work`, which gives its exit status. One that cannot be run is named by its
+// line and the rest goes on, unless it stands on the command line. `summary` is asked at the end
+// for what went to the job. The exit status: 0, or that of a failure where one could not be run.
+Result<int> run_seed_commands(const std::vector<SeedCommand>& commands, const HubTarget& target,
+                              const std::function<Result<int>(const SeedCommand&)>& work,
+                              const std::function<std::string()>& summary);
 
 // Flags of all of them, and of both clients.
 #define FATHOM_SEED_FLAGS                                                                         \

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/scan.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hub_api.h"
@@ -19,17 +22,22 @@ namespace {
 
 constexpr size_t kLeastTokenBytes = 16;
 
-std::string trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
 std::string variable_of(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   for (char& byte : name)
     if (byte >= 'a' && byte <= 'z') byte = static_cast<char>(byte - 'a' + 'A');
   return "FATHOM_SERVE_" + name;
+}
+
+// Who has the port that we wanted, as far as it says so, and what to do.
+std::string hint_for_port(const ServePlan& plan) {
+  const bool any = plan.bind == "0.0.0.0" || plan.bind == "::";
+  HttpUrl url{any ? "127.0.0.1" : plan.bind, plan.port, ""};
+  const auto answer = HttpClient(std::move(url), "", 1000).call("GET", "/");
+  const bool is_hub = answer.ok() && answer.value().body.starts_with("fathom hub");
+  return fmt::format("{}; --port N takes another port, --port 0 any free one",
+                     is_hub ? "a fathom hub is running there already"
+                            : fmt::format("ss -ltnp 'sport = :{}' says who has it", plan.port));
 }
 
 }  // namespace
@@ -46,12 +54,12 @@ Status ServeSettings::read_file(const std::string& path) {
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = trimmed(std::string_view(text).substr(at, end - at));
+    const std::string line(trimmed(std::string_view(text).substr(at, end - at)));
     at = end + 1;
     ++number;
     if (line.empty() || line.front() == '#') continue;
     const size_t equals = line.find('=');
-    const std::string name = trimmed(std::string_view(line).substr(0, equals));
+    const std::string name(trimmed(std::string_view(line).substr(0, equals)));
     const Flag* flag = find_flag(arguments_->command(), name);
     if (equals == std::string::npos || flag == nullptr || flag->value == nullptr ||
         name == "config")
@@ -94,13 +102,17 @@ Result<int> serve_as(const ServePlan& plan) {
   if (!listening.ok()) {
     if (listening.error().code == Code::kInvalid)
       listening.error().hint = "--bind 127.0.0.1 --port 10000";
+    if (listening.error().message.ends_with(std::generic_category().message(EADDRINUSE)))
+      listening.error().hint = hint_for_port(plan);
     return std::move(listening).error();
   }
   if (!listening.value().loopback && plan.hub.token.empty())
     return Error{Code::kPermission,
                  fmt::format("{} can be reached from elsewhere: that takes a token", plan.bind),
                  "set FATHOM_TOKEN, or --token-file FILE; openssl rand -hex 32 makes one"};
-  TRY_ASSIGN(const auto hub, Hub::open(plan.hub));
+  HubOptions options = plan.hub;
+  options.bind = plan.bind;
+  TRY_ASSIGN(const auto hub, Hub::open(options));
   for (const std::string& warning : hub->store().warnings()) log_warning("{}", warning);
   const std::string address = listening.value().address;
   TRY(serve(*hub, std::move(listening.value().socket), [&] {

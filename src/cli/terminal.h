@@ -8,5 +8,7 @@ namespace fathom {
 
 // Columns of the terminal behind `fd`, between 60 and 120; 80 where there is none.
 size_t terminal_columns(int fd);
+// The same of standard output; kAnyWidth where it is none, so that names stay whole.
+size_t output_columns();
 
 }  // namespace fathom

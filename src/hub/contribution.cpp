@@ -30,6 +30,12 @@ Status check_text(const char* what, std::string_view text, size_t most) {
   return {};
 }
 
+// What an event counts in whoever sends it; empty: that is not known.
+std::string_view known_unit(std::string_view event) {
+  const std::string_view name = event.substr(0, event.find(':'));  // without :u and the like
+  return name == "cpu-clock" || name == "task-clock" ? "ns" : "";
+}
+
 }  // namespace
 
 Status check_sum_name(std::string_view symbol, std::string_view program, std::string_view event) {
@@ -76,11 +82,23 @@ Status RowBuilder::add_count(std::string_view event, int64_t count) {
   return {};
 }
 
+void RowBuilder::add_unit(std::string_view event, std::string_view unit) {
+  if (unit.empty() || unit.size() > kMostNameBytes || unit.find('\0') != std::string_view::npos)
+    return;
+  units_.emplace(event, unit);
+}
+
 std::string RowBuilder::json(const RowOrigin& origin) const {
+  std::string units = timed_ ? "\"Exectime\":\"s\"" : "";
+  for (const std::string& name : names_) {
+    const auto said = units_.find(name);
+    const std::string_view unit = said != units_.end() ? said->second : known_unit(name);
+    if (unit.empty()) continue;
+    units += fmt::format("{}{}:{}", units.empty() ? "" : ",", json_quote(name), json_quote(unit));
+  }
   return fmt::format(
-      "{{{},\"fathom\":{{\"host\":{},\"run\":{},\"time\":\"{}\",\"units\":{{\"Exectime\":\"s\"}}}}}"
-      "}",
-      fields_, json_quote(origin.host), json_quote(origin.run), utc_text(origin.time_ns));
+      "{{{},\"fathom\":{{\"host\":{},\"run\":{},\"time\":\"{}\",\"units\":{{{}}}}}}}", fields_,
+      json_quote(origin.host), json_quote(origin.run), utc_text(origin.time_ns), units);
 }
 
 std::string utc_text(int64_t time_ns) {

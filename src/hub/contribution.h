@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,12 +48,15 @@ class RowBuilder {
   // Seconds, as a number or a text. Once.
   Status add_time(double seconds);
   Status add_count(std::string_view event, int64_t count);
+  // Of a count, before or after it; cpu-clock and task-clock are ns by themselves.
+  void add_unit(std::string_view event, std::string_view unit);
   [[nodiscard]] bool empty() const { return fields_.empty(); }
   [[nodiscard]] std::string json(const RowOrigin& origin) const;
 
  private:
   std::string fields_;
   std::vector<std::string> names_;
+  std::map<std::string, std::string, std::less<>> units_;
   bool timed_ = false;
 };
 

@@ -22,6 +22,27 @@ bool is_foreign_page(const RequestHead& head) {
   return scheme == std::string_view::npos || head.origin.substr(scheme + 3) != head.host;
 }
 
+// "127.0.0.1:10000" without its port, in small letters.
+std::string name_in(std::string_view host) {
+  const size_t end = host.starts_with('[') ? host.find(']') : host.find(':');
+  if (end != std::string_view::npos) host = host.substr(0, host[end] == ']' ? end + 1 : end);
+  std::string name(host);
+  for (char& byte : name)
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
+  return name;
+}
+
+// A page whose name was made to mean this machine (DNS rebinding) has an origin that fits its Host;
+// only the name gives it away. Without a Host it is no browser's.
+bool is_foreign_name(const HubOptions& options, const RequestHead& head) {
+  if (!options.token.empty() || head.host.empty()) return false;
+  const std::string name = name_in(head.host);
+  if (name == "localhost" || name == "[::1]") return false;
+  if (name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string::npos)
+    return false;
+  return name.empty() || (name != name_in(options.bind) && name != "[" + options.bind + "]");
+}
+
 bool takes(const Route& route, std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   for (const std::string_view one : split_words(route.takes))
@@ -58,10 +79,18 @@ std::variant<Admitted, HttpReply> admit(const HubOptions& options, const Request
   Matched matched = match_route(head.method, target->path);
   const bool open = matched.route != nullptr && (matched.route->flags & Route::kOpen) != 0;
   if (!open && !is_authorized(options, head)) {
-    HttpReply reply = error_reply(401, "a token is needed", "Authorization: Bearer TOKEN");
+    HttpReply reply =
+        head.authorization.empty()
+            ? error_reply(401, "a token is needed", "Authorization: Bearer TOKEN")
+            : error_reply(401, "the token is not the hub's", "it was started with another one");
     reply.headers.emplace_back("WWW-Authenticate", "Bearer");
     return reply;
   }
+  if (!open && is_foreign_name(options, head))
+    return error_reply(403,
+                       "a hub without a token answers to names of this machine only, not to " +
+                           printable(head.host.substr(0, 200)),
+                       "ask localhost or 127.0.0.1, or start the hub with a token");
   if (!open && is_foreign_page(head)) return error_reply(403, "pages of other origins may not ask");
   if (matched.route == nullptr) {
     if (matched.allowed.empty())

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace fathom {
@@ -82,7 +83,13 @@ Result<std::unique_ptr<Hub>> Hub::open(const HubOptions& options) {
   TRY_ASSIGN(hub->store_,
              open_store(embedded ? "sqlite:" + options.data + "/hub.sqlite" : options.store));
   hub->store_->listen(
-      [live = &hub->live_](int64_t job, const std::string& event) { live->publish(job, event); });
+      [live = &hub->live_](int64_t job, const std::string& event) { live->publish(job, event); },
+      [](const Error* trouble) {
+        if (trouble != nullptr)
+          log_warning("the store is lost: {}", trouble->message);
+        else
+          log_info("the store is back");
+      });
   hub->committer_ = std::make_unique<Committer>(*hub->store_, options.patience_ns);
   return hub;
 }

@@ -26,6 +26,7 @@ struct HubOptions {
   int64_t idle_ns = 300'000'000'000;
   int64_t shutdown_ns = 10'000'000'000;
   std::string token;  // empty: none is asked for
+  std::string bind;   // as it was given: a name that this hub answers to
   int threads = 0;    // 0: one a core
 };
 

@@ -82,26 +82,6 @@ Status take_node(const dom::object& object, Contribution& out) {
   return {};
 }
 
-Status take_benchmark(const dom::element& element, const RowOrigin& origin, Contribution& out) {
-  dom::object object;
-  if (element.get(object) != simdjson::SUCCESS)
-    return Error{Code::kInvalid, "\"benchmark\" must be an object"};
-  RowBuilder row;
-  for (const dom::key_value_pair field : object) {
-    if (field.key == "Exectime" || field.key == "time") {
-      TRY_ASSIGN(const double seconds, seconds_of(field.value));
-      TRY(row.add_time(seconds));
-    } else {
-      TRY_ASSIGN(const int64_t count, whole(field.key, field.value));
-      TRY(row.add_count(field.key, count));
-    }
-  }
-  if (row.empty()) return Error{Code::kInvalid, "a benchmark row without values"};
-  out.rows.push_back(row.json(origin));
-  ++out.updates;
-  return {};
-}
-
 Status take_gauge(const dom::object& line, const RowOrigin& origin, Contribution& out) {
   dom::object object = line;
   const bool nested = line["gauge"].get(object) == simdjson::SUCCESS;
@@ -129,12 +109,75 @@ Status take_mark(const dom::element& element, const RowOrigin& origin, Contribut
   return {};
 }
 
+// The first whole number outside of strings that 64 bits cannot hold; empty: there is none.
+std::string_view too_large(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at)
+        if (text[at] == '\\') ++at;
+      continue;
+    }
+    if (kDigits.find(text[at]) == std::string_view::npos) continue;
+    const size_t end = std::min(text.find_first_not_of(kDigits, at), text.size());
+    const bool negative = at > 0 && text[at - 1] == '-';
+    const bool is_whole =
+        end == text.size() || std::string_view(".eE").find(text[end]) == std::string_view::npos;
+    const std::string_view number = text.substr(at, end - at);
+    uint64_t value = 0;
+    const bool beyond =
+        std::from_chars(number.data(), number.data() + number.size(), value).ec != std::errc{} ||
+        (negative && value > uint64_t{1} << 63);
+    if (is_whole && beyond)
+      return text.substr(negative ? at - 1 : at, negative ? number.size() + 1 : number.size());
+    // What follows a point or an exponent is no number of its own.
+    at = std::min(text.find_first_not_of("0123456789.eE+-", end), text.size()) - 1;
+  }
+  return {};
+}
+
 }  // namespace
+
+Error why_unread(std::string_view text) {
+  const std::string_view large = too_large(text);
+  if (large.empty()) return {Code::kInvalid, "this is no JSON"};
+  return {Code::kInvalid,
+          fmt::format("{}{} is too large: counts are whole numbers of 64 bits with a sign",
+                      large.substr(0, 40), large.size() > 40 ? "…" : "")};
+}
+
+Status take_row(const dom::object& object, const RowOrigin& origin, Contribution& out) {
+  RowBuilder row;
+  for (const dom::key_value_pair field : object) {
+    dom::object units;
+    if (field.key == "command" || field.key == "jobid") continue;
+    if (field.key == "Exectime" || field.key == "time") {
+      TRY_ASSIGN(const double seconds, seconds_of(field.value));
+      TRY(row.add_time(seconds));
+    } else if (field.key == "units" && field.value.get(units) == simdjson::SUCCESS) {
+      for (const dom::key_value_pair unit : units) {
+        std::string_view text;
+        if (unit.value.get(text) == simdjson::SUCCESS) row.add_unit(unit.key, text);
+      }
+    } else {
+      TRY_ASSIGN(const int64_t count, whole(field.key, field.value));
+      TRY(row.add_count(field.key, count));
+    }
+  }
+  if (row.empty()) return Error{Code::kInvalid, "a benchmark row without values"};
+  out.rows.push_back(row.json(origin));
+  ++out.updates;
+  return {};
+}
 
 Status take_object(const dom::object& object, const RowOrigin& origin, Contribution& out) {
   if (!object["node"].error()) return take_node(object, out);
-  if (!object["benchmark"].error())
-    return take_benchmark(object["benchmark"].value_unsafe(), origin, out);
+  if (!object["benchmark"].error()) {
+    dom::object row;
+    if (object["benchmark"].get(row) != simdjson::SUCCESS)
+      return Error{Code::kInvalid, "\"benchmark\" must be an object"};
+    return take_row(row, origin, out);
+  }
   if (!object["gauge"].error()) return take_gauge(object, origin, out);
   if (!object["mark"].error()) return take_mark(object["mark"].value_unsafe(), origin, out);
   return Error{Code::kInvalid,
@@ -158,7 +201,7 @@ Result<LineParser> LineParser::make() {
 Status LineParser::take(std::string_view line, const RowOrigin& origin, Contribution& out) {
   dom::element element;
   if (body_->parser.parse(line.data(), line.size()).get(element) != simdjson::SUCCESS)
-    return Error{Code::kInvalid, "this is no JSON"};
+    return why_unread(line);
   dom::object object;
   if (element.get(object) != simdjson::SUCCESS)
     return Error{Code::kInvalid, "a line is an object in braces"};

@@ -31,6 +31,14 @@ struct Desk {
 struct Message {
   const dom::object& object;
   int64_t job = 0;  // 0: none was named
+  bool flat_row = false;
+};
+
+// The first message that was refused, by its number from 1.
+struct Refusal {
+  size_t number = 0;
+  std::string command;
+  Error error;
 };
 
 std::string text_in(const dom::object& object, const char* key) {
@@ -87,10 +95,18 @@ Result<std::string> add_data(Desk& desk, const Message& message) {
   if (desk.has_data && desk.sender.job != message.job)
     return Error{Code::kInvalid, "data of one request goes to one job"};
   if (!desk.has_data) TRY(desk.hub.store().job(message.job));
-  TRY(take_object(message.object, desk.sender.origin, desk.data));
+  TRY(message.flat_row ? take_row(message.object, desk.sender.origin, desk.data)
+                       : take_object(message.object, desk.sender.origin, desk.data));
   desk.sender.job = message.job;
   desk.has_data = true;
   return std::string("{\"taken\":true}");
+}
+
+// The seed's rows stand beside the command; ours may stand inside "benchmark".
+Result<std::string> add_row(Desk& desk, const Message& message) {
+  Message flat = message;
+  flat.flat_row = message.object["benchmark"].error() != simdjson::SUCCESS;
+  return add_data(desk, flat);
 }
 
 struct CommandLine {
@@ -109,7 +125,7 @@ constexpr std::array kCommands = {
     CommandLine{"SHOW_JOB_PROFILING", true, show_profiling},
     CommandLine{"CLEAR_JOB_BENCHMARK", true, clear_benchmark},
     CommandLine{"PROFILING", true, add_data},
-    CommandLine{"BENCHMARK", true, add_data},
+    CommandLine{"BENCHMARK", true, add_row},
     CommandLine{"GAUGE", true, add_data},
     CommandLine{"MARK", true, add_data},
 };
@@ -152,6 +168,25 @@ std::string answer_json(const Result<std::string>& answer) {
                      hint.empty() ? "" : ",\"hint\":" + json_quote(hint));
 }
 
+std::string command_in(const dom::element& element) {
+  dom::object object;
+  std::string_view name;
+  if (element.get(object) != simdjson::SUCCESS || object["command"].get(name) != simdjson::SUCCESS)
+    return {};
+  return printable(name.substr(0, 60));
+}
+
+// "message 2 of 3, BENCHMARK: …; 2 were taken".
+std::string say_refusal(const Refusal& refusal, size_t count, size_t taken) {
+  const std::string others = taken == 0 ? "nothing was taken"
+                             : taken + 1 == count
+                                 ? "the others were taken"
+                                 : fmt::format("{} of {} were taken", taken, count);
+  return fmt::format("message {} of {}{}{}: {}; {}", refusal.number, count,
+                     refusal.command.empty() ? "" : ", ", refusal.command, refusal.error.message,
+                     others);
+}
+
 Result<HttpReply> work(Hub& hub, const HttpCall& call) {
   TRY(load_simdjson());
   TRY_ASSIGN(Sender sender, identify(call, {}));
@@ -159,11 +194,14 @@ Result<HttpReply> work(Hub& hub, const HttpCall& call) {
   dom::parser json;
   dom::element whole;
   std::vector<std::string> answers;
-  std::optional<Error> refused;  // the first
+  std::optional<Refusal> refused;
+  size_t taken = 0;
   const auto take = [&](const dom::element& element) {
     const auto answer = obey(desk, element);
-    if (!answer.ok() && !refused) refused = answer.error();
     answers.push_back(answer_json(answer));
+    taken += answer.ok() ? 1 : 0;
+    if (!answer.ok() && !refused)
+      refused = Refusal{answers.size(), command_in(element), answer.error()};
   };
   dom::array array;
   if (json.parse(call.body).get(whole) == simdjson::SUCCESS &&
@@ -177,17 +215,19 @@ Result<HttpReply> work(Hub& hub, const HttpCall& call) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       if (json.parse(line).get(whole) != simdjson::SUCCESS)
-        return Error{Code::kInvalid, "the body is neither a JSON array nor JSON lines"};
+        return why_unread(line).within("the body is neither a JSON array nor JSON lines");
       take(whole);
     }
   }
   const std::string list = fmt::format(",\"answers\":[{}]", fmt::join(answers, ","));
   const Outcome outcome = desk.has_data ? apply(desk) : Outcome{};
   if (!refused || outcome.how != Outcome::How::kApplied) return outcome_reply(outcome, list);
-  HttpReply reply = error_reply(*refused);
-  reply.body = fmt::format("{{\"error\":{},\"hint\":{},\"acknowledged\":{}{}}}\n",
-                           json_quote(refused->message), json_quote(refused->hint),
-                           outcome.acknowledged, list);
+  HttpReply reply = error_reply(refused->error);
+  const std::string said = say_refusal(*refused, answers.size(), taken);
+  reply.body = fmt::format(
+      "{{\"error\":{},\"hint\":{},\"acknowledged\":{},\"message\":{},\"taken\":{}{}}}\n",
+      json_quote(said), json_quote(refused->error.hint), outcome.acknowledged, refused->number,
+      taken, list);
   return reply;
 }
 

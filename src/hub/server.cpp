@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub/server.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include <boost/asio.hpp>
 
 #include "base/clock.h"
+#include "base/file_limit.h"
 #include "base/log.h"
 #include "hub/connection.h"
 
@@ -25,9 +24,10 @@ class Server : public Network {
  public:
   Server(Hub& served, Fd listening)
       : Network(served, threads_of(served)),
-        acceptor_(context),
-        signals_(context),
-        sweep_(context) {
+        strand_(net::make_strand(context)),
+        acceptor_(strand_),
+        signals_(strand_),
+        sweep_(strand_) {
     acceptor_.assign(tcp::v4(), listening.release());
   }
 
@@ -37,7 +37,7 @@ class Server : public Network {
     signals_.async_wait([this](error_code failed, int signal) {
       if (!failed) stop(signal);
     });
-    net::co_spawn(context, accept_all(), net::detached);
+    net::co_spawn(strand_, accept_all(), net::detached);
     sweep_later();
     started();
     std::vector<std::thread> threads;
@@ -67,6 +67,8 @@ class Server : public Network {
   void say_trouble(int64_t now_ns);
   void stop(int signal);
 
+  // A signal may come while another thread sweeps or accepts: one after the other.
+  net::strand<net::io_context::executor_type> strand_;
   net::basic_socket_acceptor<tcp> acceptor_;
   net::signal_set signals_;
   net::steady_timer sweep_;
@@ -150,17 +152,10 @@ void Server::stop(int signal) {
   });
 }
 
-void allow_many_files() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 }  // namespace
 
 Status serve(Hub& hub, Fd listening, const std::function<void()>& started) {
-  allow_many_files();
+  raise_file_limit();
   try {
     Server server(hub, std::move(listening));
     server.run(started);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <filesystem>
 #include <vector>
 
 #include "base/gzip.h"
@@ -14,7 +15,9 @@ namespace fathom {
 namespace {
 
 constexpr std::array kImporters = {
-    ImporterInfo{"spool", "the spool of a program that was killed with an in-target library in it",
+    ImporterInfo{"spool",
+                 "the spool of a program that was killed with an in-target library in it, or a "
+                 "folder of them",
                  looks_like_spool, import_spool},
     ImporterInfo{"pfw", "calls of DataCrumbs, DFTracer or fathom: .pfw and .pfw.gz", looks_like_pfw,
                  import_pfw},
@@ -46,12 +49,17 @@ Result<const ImporterInfo*> find_importer(std::string_view name, const std::stri
     }
     return error;
   }
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) return kImporters.data();  // of spools
   TRY_ASSIGN(const std::string start, read_unpacked_start(path, kStartBytes));
   for (const ImporterInfo& importer : kImporters) {
     if (importer.matches(start)) return &importer;
   }
-  return Error{Code::kUnsupported, path + " is of no format that can be imported",
-               "name one with --format; known are: " + known};
+  Error error = not_folded(path, start);
+  error.code = Code::kUnsupported;
+  error.message = "no format that can be imported: " + error.message;
+  error.hint += "; other formats are named with --format: " + known;
+  return error;
 }
 
 }  // namespace fathom

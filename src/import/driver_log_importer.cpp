@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "base/scan.h"
 #include "base/text.h"
 
 namespace fathom {
@@ -18,13 +19,6 @@ struct Line {
   std::string_view name;
   Maybe count, start, burst, bytes, kind;
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r' || text.back() == '\t'))
-    text.remove_suffix(1);
-  return text;
-}
 
 std::optional<int64_t> number_in(std::string_view text) {
   int64_t number = 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/folded_importer.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
+#include "base/text.h"
 #include "import/folded_line.h"
 #include "import/folded_reader.h"
 
@@ -37,15 +40,39 @@ bool looks_folded(std::string_view start) {
   return first.find('\0') == std::string_view::npos && parse_folded_line(first).has_value();
 }
 
+Error not_folded(const std::string& path, std::string_view start) {
+  constexpr const char* kForm =
+      "a line of folded stacks is frames joined by ';', a blank and a count: main;work;read 17";
+  if (start.empty()) return Error{Code::kCorrupt, path + " is empty", kForm};
+  if (start.find('\0') != std::string_view::npos) {
+    return Error{Code::kCorrupt,
+                 path + " is neither a recording nor text: it holds bytes that no text has",
+                 "a recording is a folder NAME.fathom; other formats: fathom import --help"};
+  }
+  int64_t number = 1;
+  std::string_view line = start.substr(0, start.find('\n'));
+  while (line.empty() && start.size() > 1) {
+    start.remove_prefix(1);
+    line = start.substr(0, start.find('\n'));
+    ++number;
+  }
+  return Error{Code::kCorrupt,
+               fmt::format("{}, line {}: '{}' does not end in a count", path, number,
+                           fit(printable(line), 40)),
+               kForm};
+}
+
 Result<ImportCounts> import_folded(const std::string& path, RecordStream& out) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{Code::kNotFound, "cannot open " + path};
   ImportCounts counts;
+  int64_t number = 0;
   for (std::string text; std::getline(file, text);) {
+    ++number;
     if (text.empty()) continue;
     const auto line = parse_folded_line(text);
     if (!line) {
-      ++counts.skipped;
+      if (++counts.skipped == 1) counts.first_skipped = number;
       continue;
     }
     ++counts.lines;

@@ -9,6 +9,9 @@
 namespace fathom {
 
 bool looks_folded(std::string_view start);
+// Why a file that begins like this holds no folded stacks: what is wrong, in which line, and what
+// to do.
+Error not_folded(const std::string& path, std::string_view start);
 Result<ImportCounts> import_folded(const std::string& path, RecordStream& out);
 
 }  // namespace fathom

@@ -32,10 +32,11 @@ class FoldedSums {
       : sums_(sums), event_(sums.interner().string(kFoldedEvent)), path_{{0, 0}} {}
 
   void take(std::string_view text) {
+    ++number_;
     if (text.empty() || text == "\r") return;
     const auto line = parse_folded_line(text);
     if (!line || line->count > kMostWeight) {
-      ++counts_.skipped;
+      if (++counts_.skipped == 1) counts_.first_skipped = number_;
       return;
     }
     ++counts_.lines;
@@ -47,13 +48,24 @@ class FoldedSums {
   }
 
   Result<ImportCounts> finish(const std::string& path) {
-    if (counts_.lines == 0) return Error{Code::kCorrupt, path + " holds no folded stack"};
+    if (counts_.lines == 0 && counts_.skipped > 0) {
+      return Error{Code::kCorrupt,
+                   path + " holds no folded stack: line " + std::to_string(counts_.first_skipped) +
+                       " does not end in a count",
+                   "a line is frames joined by ';', a blank and a count: main;work;read 17"};
+    }
+    if (counts_.lines == 0)
+      return Error{Code::kCorrupt, path + " is empty",
+                   "a line is frames joined by ';', a blank and a count: main;work;read 17"};
     if (total_ > kMostWeight)
       return Error{Code::kCorrupt, path + " holds counts that add up beyond 2^53"};
     for (const StackWeight& stack : weights_) {
-      sums_.add_sum(
-          {.stack = stack.stack, .event = event_, .weight = stack.weight, .samples = stack.weight},
-          false);
+      sums_.add_sum({.stack = stack.stack,
+                     .event = event_,
+                     .weight = stack.weight,
+                     .samples = stack.weight,
+                     .squares = static_cast<double>(stack.weight)},
+                    false);
     }
     return counts_;
   }
@@ -113,6 +125,7 @@ class FoldedSums {
   std::vector<Step> path_;
   std::string last_;
   int64_t total_ = 0;
+  int64_t number_ = 0;  // of lines so far
   ImportCounts counts_;
 };
 

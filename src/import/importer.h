@@ -16,8 +16,9 @@
 namespace fathom {
 
 struct ImportCounts {
-  int64_t lines = 0;    // or events, as the format has them
-  int64_t skipped = 0;  // not understood, and left out
+  int64_t lines = 0;          // or events, as the format has them
+  int64_t skipped = 0;        // not understood, and left out
+  int64_t first_skipped = 0;  // the number of the first such line; 0: not known
   // The first and the last time of what was read, where it has times of its own.
   std::optional<std::pair<int64_t, int64_t>> range = {};
 };

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "base/gzip.h"
+#include "base/scan.h"
 #include "base/simdjson.h"
 
 namespace fathom {
@@ -23,15 +25,20 @@ constexpr double kSurelyNs = 1e17;
 constexpr double kSurelyEpochUs = 1e14;
 // A size that is more was a negative return code.
 constexpr double kMostBytes = 4e18;
+constexpr int64_t kMostBusyNs = INT64_MAX / 4;
 constexpr size_t kMostHashes = size_t{1} << 22;
 constexpr int kMostDigits = 18;  // of a number that 64 bits surely hold
 constexpr std::array<std::string_view, 4> kHostCategories = {"CPU", "Memory", "Disk", "Network"};
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  text.remove_prefix(first);
-  return text.substr(0, text.find_last_not_of(" \t\r,") + 1);
+constexpr std::string_view kOwnLayers[] = {
+    "app",    "mpi",   "c",       "sys",   "io_uring", "vfs",  "os_cache",
+    "faults", "block", "python",  "cuda",  "ext4",     "xfs",  "btrfs",
+    "nfs",    "fuse",  "overlay", "tmpfs", "f2fs",     "jbd2", "writeback"};
+
+std::string_view without_commas(std::string_view text) {
+  text = trimmed(text);
+  while (text.ends_with(',')) text = trimmed(text.substr(0, text.size() - 1));
+  return text;
 }
 
 // 128-bit hashes stand there as numbers: as text they can be read.
@@ -86,6 +93,18 @@ std::string hash_in(const dom::object& object, std::string_view key) {
 
 int64_t rounded(Time value) {
   return static_cast<int64_t>(std::llroundl(std::clamp(value, -9e18L, 9e18L)));
+}
+
+// "[libc.so.6]" and a layer of ours in brackets were layers here; any other category is one as it
+// is.
+std::string_view layer_of(std::string_view category) {
+  if (category.size() < 3 || !category.starts_with('[') || !category.ends_with(']'))
+    return category;
+  const std::string_view module = category.substr(1, category.size() - 2);
+  if (module == "libc.so.6") return "c";
+  return std::find(std::begin(kOwnLayers), std::end(kOwnLayers), module) != std::end(kOwnLayers)
+             ? module
+             : category;
 }
 
 class PfwReader {
@@ -146,11 +165,11 @@ class PfwReader {
   void fill(const dom::object& event, const dom::object& args, Record& record) {
     const auto pid = number_in(event, "pid"), tid = number_in(event, "tid");
     if (pid) record.thread = out_.names().thread(rounded(*pid), rounded(tid.value_or(*pid)));
-    const std::string_view layer = text_in(event, "cat");
+    const std::string_view category = text_in(event, "cat");
     std::string_view name = text_in(event, "name");
-    if (name.size() > layer.size() + 1 && name.ends_with(layer) && layer.starts_with('['))
-      name = trimmed(name.substr(0, name.size() - layer.size()));
-    record.layer = out_.string(layer);
+    if (name.size() > category.size() + 1 && name.ends_with(category) && category.starts_with('['))
+      name = trimmed(name.substr(0, name.size() - category.size()));
+    record.layer = out_.string(layer_of(category));
     record.name = out_.string(name);
     std::string_view file = text_in(args, "fname");
     if (const std::string hash = hash_in(args, "fhash"); file.empty() && !hash.empty()) {
@@ -194,8 +213,18 @@ class PfwReader {
       counter.time_ns = rounded(*seconds * 1e9);
     counter.bytes = bytes_in(args);
     out_.add(counter);
-    end_at(counter.slice_ns);
+    end_at(counter.slice_ns + busy_ns(counter));
     return true;
+  }
+
+  // How long the slice was at least: a thread's calls of one layer came one after another.
+  int64_t busy_ns(const Counter& counter) {
+    auto& [slice_ns, sum_ns] = busy_[{counter.thread, counter.layer}];
+    if (slice_ns != counter.slice_ns) sum_ns = 0;
+    slice_ns = counter.slice_ns;
+    const int64_t time_ns = std::clamp<int64_t>(counter.time_ns.value_or(0), 0, kMostBusyNs);
+    sum_ns = std::min(sum_ns + time_ns, kMostBusyNs);
+    return sum_ns;
   }
 
   // Figures of the host.
@@ -227,6 +256,8 @@ class PfwReader {
   dom::parser parser_;
   std::string quoted_;
   std::unordered_map<std::string, std::string> texts_;  // of hashes
+  // The slice that was read last, and the time in its calls so far.
+  std::map<std::pair<ThreadId, StringId>, std::pair<int64_t, int64_t>> busy_;
   std::optional<Time> base_ns_;
   bool nanoseconds_ = false;
   int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
@@ -251,7 +282,7 @@ Result<ImportCounts> import_pfw(const std::string& path, RecordStream& out) {
   PfwReader reader(out);
   std::string line;
   while (lines.next(line)) {
-    const std::string_view text = trimmed(line);
+    const std::string_view text = without_commas(line);
     if (text.empty() || text == "[" || text == "]") continue;
     if (line.size() < UnpackedLines::kMostLine && reader.read(text)) {
       reader.count();

@@ -10,6 +10,8 @@
 
 #include "base/fd.h"
 #include "base/proc.h"
+#include "base/text.h"
+#include "launch/container/engine.h"
 #include "launch/pidfd.h"
 
 namespace fathom {
@@ -32,6 +34,12 @@ class AttachedTarget final : public Target {
     return {};
   }
   void take_cgroup(Cgroup cgroup) { cgroup_ = std::move(cgroup); }
+  // Containers by their names, each with its first process and, where it can be seen, its cgroup.
+  void take_container(const std::string& name, int64_t pid, std::unique_ptr<Cgroup> cgroup) {
+    parts_.push_back({name, "", pid, cgroup.get()});
+    part_cgroups_.push_back(std::move(cgroup));
+  }
+  [[nodiscard]] std::vector<TargetPart> parts() const override { return parts_; }
 
   [[nodiscard]] int64_t pid() const override { return scope_.roots.empty() ? 0 : scope_.roots[0]; }
   [[nodiscard]] const Cgroup* cgroup() const override { return cgroup_ ? &*cgroup_ : nullptr; }
@@ -47,6 +55,8 @@ class AttachedTarget final : public Target {
   bool over() override {
     if (scope_.kind == Scope::Kind::kSystem) return false;
     if (scope_.kind == Scope::Kind::kCgroup) return !populated();
+    epoll_event any{};  // asked of all at once, and one by one only if it is so
+    if (epoll_wait(poll_.get(), &any, 1, 0) == 0) return roots_.empty();
     std::erase_if(roots_, [this](const Root& root) {
       if (!pidfd_ended(root.pidfd.get())) return false;
       if (scope_.roots.size() == 1) end_status_ = pidfd_end_status(root.pidfd.get(), root.pid);
@@ -74,6 +84,8 @@ class AttachedTarget final : public Target {
   Fd poll_;
   std::vector<Root> roots_;  // that still run
   std::optional<int> end_status_;
+  std::vector<TargetPart> parts_;
+  std::vector<std::unique_ptr<Cgroup>> part_cgroups_;
 };
 
 // The process that a thread is of, where `pid` is the id of a thread; 0: it is none.
@@ -170,6 +182,43 @@ Result<std::unique_ptr<Target>> attach_cgroup(const LaunchRequest& request) {
   }
   auto target = std::make_unique<AttachedTarget>(Scope{
       .kind = Scope::Kind::kCgroup, .roots = {}, .attached = true, .title = title_of(cgroup)});
+  target->take_cgroup(std::move(cgroup));
+  return std::unique_ptr<Target>(std::move(target));
+}
+
+Result<std::unique_ptr<Target>> attach_container(const LaunchRequest& request) {
+  TRY_ASSIGN(Engine engine, Engine::open());
+  std::vector<int64_t> pids;
+  std::vector<std::string> each;
+  for (const std::string_view name : split_words(request.attach_to, ',')) {
+    TRY_ASSIGN(const EngineContainer container, engine.inspect(std::string(name)));
+    if (!container.running || container.pid <= 0)
+      return Error{Code::kNotFound, "container " + printable(container.name) + " does not run",
+                   "fathom run --image IMAGE starts one"};
+    pids.push_back(container.pid);
+    each.push_back(printable(container.name));
+  }
+  if (pids.empty()) return Error{Code::kInvalid, "no container to attach to", "--container NAME"};
+  // Several have no cgroup in common that is theirs alone: their processes are followed.
+  const bool one = pids.size() == 1;
+  auto target = std::make_unique<AttachedTarget>(
+      Scope{.kind = one ? Scope::Kind::kCgroup : Scope::Kind::kTree,
+            .roots = one ? std::vector<int64_t>() : pids,
+            .attached = true,
+            .reaped = true,
+            .title = (one ? "container " : "containers ") + join(each, ", ")});
+  for (size_t i = 0; i < pids.size(); ++i) {
+    auto own = Cgroup::find(std::to_string(pids[i]));
+    if (own.ok()) own.value().add_limited(pids[i]);
+    target->take_container(each[i], pids[i],
+                           own.ok() ? std::make_unique<Cgroup>(std::move(own).value()) : nullptr);
+  }
+  if (!one) {
+    TRY(target->watch_roots());
+    return std::unique_ptr<Target>(std::move(target));
+  }
+  TRY_ASSIGN(Cgroup cgroup, Cgroup::find(std::to_string(pids[0])));
+  cgroup.add_limited(pids[0]);
   target->take_cgroup(std::move(cgroup));
   return std::unique_ptr<Target>(std::move(target));
 }

@@ -10,6 +10,8 @@ namespace fathom {
 
 Result<std::unique_ptr<Target>> attach_pid(const LaunchRequest& request);
 Result<std::unique_ptr<Target>> attach_cgroup(const LaunchRequest& request);
+// Containers of this machine's engine, by name or id: "web", or "web,db".
+Result<std::unique_ptr<Target>> attach_container(const LaunchRequest& request);
 Result<std::unique_ptr<Target>> attach_system(const LaunchRequest& request);
 
 }  // namespace fathom

@@ -108,6 +108,18 @@ bool recorder_lives(std::string_view leaf_name) {
   return name.ok() && name.value().starts_with("fathom");
 }
 
+// Engines make cgroups in all of them.
+std::vector<std::string> all_cgroup_mounts() {
+  std::vector<std::string> mounts;
+  const std::string text = read_file("/proc/self/mountinfo").value_or("");
+  for (const std::string_view line : split(text, '\n')) {
+    const size_t dash = line.find(" - cgroup");
+    const auto fields = split(line.substr(0, dash), ' ');
+    if (dash != std::string_view::npos && fields.size() > 4) mounts.emplace_back(fields[4]);
+  }
+  return mounts;
+}
+
 // A hierarchy may be mounted in other places, too: the first is the system's own.
 void keep_first(std::string& place, const std::string& found) {
   if (place.empty()) place = found;
@@ -142,8 +154,11 @@ CgroupPlaces CgroupPlaces::parse(std::string_view mountinfo, std::string_view ow
         keep_first(places.cpuacct, folder);
         places.mounts.emplace_back(fields[4]);
       }
-      if (has_word(type[2], "perf_event") && has_word(controllers, "perf_event"))
-        keep_first(places.perf_event, folder);
+      for (const auto& [name, place] :
+           {std::pair("perf_event", &places.perf_event), std::pair("cpu", &places.cpu),
+            std::pair("pids", &places.pids), std::pair("blkio", &places.blkio)}) {
+        if (has_word(type[2], name) && has_word(controllers, name)) keep_first(*place, folder);
+      }
     }
   }
   return places;
@@ -155,8 +170,9 @@ Result<CgroupPlaces> CgroupPlaces::find() {
   return parse(mounts, own);
 }
 
-Result<Cgroup> Cgroup::create(const std::string& run_label) {
-  TRY_ASSIGN(const CgroupPlaces places, CgroupPlaces::find());
+Result<Cgroup> Cgroup::create(const std::string& run_label, bool figures) {
+  TRY_ASSIGN(CgroupPlaces places, CgroupPlaces::find());
+  if (!figures) places.memory = places.cpuacct = "";
   return create_in(places, std::string(kCgroupPrefix) + run_label + "-" + std::to_string(getpid()));
 }
 
@@ -174,11 +190,65 @@ Result<Cgroup> Cgroup::create_in(const CgroupPlaces& places, const std::string& 
   return cgroup;
 }
 
-Status Cgroup::add(int64_t pid) const {
-  for (const std::string* leaf : {&unified_, &memory_, &cpuacct_}) {
-    if (!leaf->empty()) TRY(write_file(*leaf + "/cgroup.procs", std::to_string(pid)));
+Result<Cgroup> Cgroup::create_above_containers(const std::string& run_label) {
+  TRY_ASSIGN(const std::string mounts, read_file("/proc/self/mountinfo"));
+  const std::string name = std::string(kCgroupPrefix) + run_label + "-" + std::to_string(getpid());
+  TRY_ASSIGN(Cgroup cgroup, create_in(CgroupPlaces::roots(mounts), name));
+  cgroup.path_ = "/" + name;
+  return cgroup;
+}
+
+Result<Cgroup> Cgroup::create_below(const std::string& name) const {
+  Cgroup cgroup;
+  cgroup.unified_ = make_leaf(unified_, name);
+  cgroup.memory_ = make_leaf(memory_, name);
+  cgroup.cpuacct_ = make_leaf(cpuacct_, name);
+  if (perf_event_ == unified_) cgroup.perf_event_ = cgroup.unified_;
+  cgroup.path_ = path_ + "/" + name;
+  if (cgroup.any_folder().empty()) return errno_error("make cgroup " + cgroup.path_);
+  return cgroup;
+}
+
+void Cgroup::add_limited(int64_t pid) {
+  const auto mounts = read_file("/proc/self/mountinfo");
+  const auto theirs = read_file("/proc/" + std::to_string(pid) + "/cgroup");
+  if (!mounts.ok() || !theirs.ok()) return;
+  const CgroupPlaces leaf = CgroupPlaces::parse(mounts.value(), theirs.value());
+  const bool one_tree = access((leaf.unified + "/cpu.max").c_str(), F_OK) == 0;
+  limited_.push_back({one_tree ? leaf.unified : leaf.cpu, one_tree ? std::string() : leaf.memory});
+  // Below a cgroup of ours these are its own sums; else the container's.
+  const auto sums = [this](const std::string& folder) -> std::string {
+    const size_t ours = path_.empty() ? std::string::npos : folder.find(path_ + "/");
+    return folder.substr(0, ours == std::string::npos ? ours : ours + path_.size());
+  };
+  pids_ = one_tree ? sums(leaf.unified) : sums(leaf.pids);
+  blkio_ = one_tree ? std::string() : sums(leaf.blkio);
+}
+
+void remove_in_all_trees(const std::string& path) {
+  for (const std::string& mount : all_cgroup_mounts()) {
+    const std::string folder = mount + path;
+    if (access(folder.c_str(), F_OK) == 0) (void)remove_cgroup(folder);
   }
-  return {};
+}
+
+namespace {
+
+// The kernel waits here until all CPUs have seen it: some 10 ms, whatever is added next.
+Status add_to(const std::string& leaf, int64_t pid) {
+  return leaf.empty() ? Status() : write_file(leaf + "/cgroup.procs", std::to_string(pid));
+}
+
+}  // namespace
+
+Status Cgroup::add(int64_t pid) const {
+  TRY(add_to(unified_, pid));
+  return add_to_others(pid);
+}
+
+Status Cgroup::add_to_others(int64_t pid) const {
+  TRY(add_to(memory_, pid));
+  return add_to(cpuacct_, pid);
 }
 
 void Cgroup::remove() {
@@ -186,13 +256,13 @@ void Cgroup::remove() {
     if (!leaf->empty()) (void)remove_cgroup(*leaf);
     leaf->clear();
   }
+  if (!path_.empty()) remove_in_all_trees(path_);
+  path_.clear();
 }
 
 std::vector<std::string> leftover_cgroups() {
   std::vector<std::string> found;
-  const auto places = CgroupPlaces::find();
-  if (!places.ok()) return found;
-  for (const std::string& mount : places.value().mounts) {
+  for (const std::string& mount : all_cgroup_mounts()) {
     std::error_code error;
     fs::recursive_directory_iterator entry(mount, fs::directory_options::skip_permission_denied,
                                            error);
@@ -204,17 +274,33 @@ std::vector<std::string> leftover_cgroups() {
   return found;
 }
 
-Status remove_cgroup(const std::string& folder) {
-  const std::string refuge = own_place_beside(folder);
+namespace {
+
+Status remove_one(const std::string& folder) {
+  std::string refuge;  // of who still runs there, which is seldom
   for (int attempt = 0; attempt < kMostAttempts && rmdir(folder.c_str()) != 0; ++attempt) {
     if (errno == ENOENT) return {};
     if (attempt > 1) usleep(kPatienceUs);  // one that is dying cannot be moved and is gone soon
     TRY_ASSIGN(const std::string pids, read_file(folder + "/cgroup.procs"));
+    if (refuge.empty() && !pids.empty()) refuge = own_place_beside(folder);
     for (const std::string_view pid : split(pids, '\n'))
       (void)write_file(refuge + "/cgroup.procs", pid);
   }
   if (access(folder.c_str(), F_OK) == 0) return errno_error("remove " + folder, EBUSY);
   return {};
+}
+
+}  // namespace
+
+// With what others made in it, as container engines do: the deepest first.
+Status remove_cgroup(const std::string& folder) {
+  std::vector<std::string> inner;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
+    if (entry->is_directory(error)) inner.push_back(entry->path());
+  for (auto at = inner.rbegin(); at != inner.rend(); ++at) (void)remove_one(*at);
+  return remove_one(folder);
 }
 
 }  // namespace fathom

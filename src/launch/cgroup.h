@@ -20,8 +20,9 @@ struct CgroupPlaces {
   std::string unified;  // folder of our own cgroup in the v2 tree
   std::string memory;   // the same in v1
   std::string cpuacct;
-  std::vector<std::string> mounts{};  // of those trees
-  std::string perf_event{};           // in v1, where that tree is mounted
+  std::vector<std::string> mounts{};   // of those trees
+  std::string perf_event{};            // in v1, where that tree is mounted
+  std::string cpu{}, pids{}, blkio{};  // the same
 
   static CgroupPlaces parse(std::string_view mountinfo, std::string_view own_cgroups);
   // Where the trees are mounted, whoever stands where in them.
@@ -32,9 +33,15 @@ struct CgroupPlaces {
 class Cgroup {
  public:
   // Makes the leaves, named after the label and this process; those that may not be made are left
-  // out. kPermission if there is none at all.
-  static Result<Cgroup> create(const std::string& run_label);
+  // out, and so are those of version 1 where nobody reads figures. kPermission if there is none.
+  static Result<Cgroup> create(const std::string& run_label, bool figures = true);
   static Result<Cgroup> create_in(const CgroupPlaces& places, const std::string& name);
+  // At the root of the trees, for a container engine to put a container below: what is counted here
+  // stays when the engine removes its own.
+  static Result<Cgroup> create_above_containers(const std::string& run_label);
+
+  // One of ours below one of ours.
+  [[nodiscard]] Result<Cgroup> create_below(const std::string& name) const;
 
   // One that exists and is not ours to remove: by its folder in any tree, by its path from the
   // root, or by the id of a process in it. Leaves of the same path in the other trees belong to it.
@@ -42,6 +49,8 @@ class Cgroup {
   static Result<Cgroup> find_in(const CgroupPlaces& roots, const std::string& name);
 
   Status add(int64_t pid) const;
+  // The same of one that was born in the unified leaf.
+  Status add_to_others(int64_t pid) const;
   // Moves what still runs there back to the parent and removes the leaves.
   void remove();
 
@@ -52,12 +61,29 @@ class Cgroup {
   // Where perf_event_open(2) wants it: a descriptor of this folder, with PERF_FLAG_PID_CGROUP.
   [[nodiscard]] const std::string& perf_event() const { return perf_event_; }
   [[nodiscard]] const std::string& any_folder() const;
+  // Its path from the root of the trees, of one made by create_above_containers.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // Where the engine put a container's process: whose limits it is under. Some figures are not
+  // added up from there.
+  void add_limited(int64_t pid);
+  struct Limited {
+    std::string cpu, memory;  // folders with cpu.stat and memory.events or their like; empty: none
+  };
+  [[nodiscard]] const std::vector<Limited>& limited() const { return limited_; }
+  [[nodiscard]] const std::string& pids() const { return pids_; }
+  [[nodiscard]] const std::string& blkio() const { return blkio_; }
   // Whoever is there or in a cgroup below.
   [[nodiscard]] std::vector<int64_t> processes() const;
 
  private:
   std::string unified_, memory_, cpuacct_, perf_event_;
+  std::string path_, pids_, blkio_;
+  std::vector<Limited> limited_;
 };
+
+// Removes what an engine made of this path, in whatever trees there are.
+void remove_in_all_trees(const std::string& path);
 
 // Leaves of runs whose recorder is gone, anywhere in the trees.
 std::vector<std::string> leftover_cgroups();

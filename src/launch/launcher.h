@@ -18,6 +18,8 @@
 
 namespace fathom {
 
+struct ContainerRequest;
+
 struct LaunchRequest {
   std::string run_label;  // names what the launcher leaves on the host, for doctor --clean
   std::vector<std::string> command;
@@ -25,6 +27,19 @@ struct LaunchRequest {
   std::string cwd;                       // empty: the recorder's
   sigset_t signal_mask{};                // what the target starts with blocked
   std::string attach_to;                 // instead of a command; its launcher says how it reads
+  // What the command is to run in; nullptr: this machine as it is.
+  std::shared_ptr<const ContainerRequest> container = {};
+
+  // A file or folder of the recorder's that the target must be able to use.
+  struct Share {
+    std::string path, inside;
+    bool writable = false;
+  };
+  std::vector<Share> shares = {};
+  // A probe reads what the target's cgroup used, which in version 1 takes a leaf in more trees.
+  bool cgroup_figures = false;
+  // Adds one. Returns its path as the target sees it.
+  std::string share(const std::string& path, bool writable);
 };
 
 // What is watched. Of an attached one, a probe takes in what is there when it starts (processes_in
@@ -38,6 +53,7 @@ struct Scope {
   Kind kind = Kind::kTree;
   std::vector<int64_t> roots;  // pids of a kTree, at least one
   bool attached = false;       // it ran before: nobody here starts, reaps, signals or ends it
+  bool reaped = true;          // whoever started it waits for all of it, and tells in departures
   std::string title;           // of an attached one: "pid 123 (nginx)", "cgroup /x", "this host"
 };
 
@@ -54,6 +70,32 @@ struct Departure {
     int64_t read_chars, written_chars, disk_read_bytes, disk_written_bytes;
   };
   std::optional<Io> io;
+  bool has_figures = true;  // false: whoever reaped it does not tell
+};
+
+// Something the user wanted executed in the target, as a part of the run with figures of its own.
+struct StepEvent {
+  enum class Kind { kBegan, kEnded };
+  Kind kind = Kind::kBegan;
+  int64_t time_ns = 0;
+  std::string name, command;
+  int64_t repetition = 0;     // of `repeat`, from 1
+  std::optional<int> status;  // as wait(2); absent: it could not be executed
+  bool timed_out = false;
+};
+
+// What is known of a target beyond its processes, for the run's row and for people.
+struct TargetFacts {
+  std::string image_digest, dataset_hash, limits, container;
+  std::string no_library;          // why no library can be put into it; empty: it can
+  std::vector<std::string> notes;  // what the user should know before it starts
+};
+
+// One container of a target. Good as long as the target.
+struct TargetPart {
+  std::string name, limits;
+  int64_t pid = 0;                 // its first process
+  const Cgroup* cgroup = nullptr;  // its own; nullptr: not known
 };
 
 class Target {
@@ -63,7 +105,11 @@ class Target {
   // All that it does is counted there, and nobody else. nullptr: there is no such cgroup.
   [[nodiscard]] virtual const Cgroup* cgroup() const = 0;
   [[nodiscard]] virtual Scope scope() const {
-    return {.kind = Scope::Kind::kTree, .roots = {pid()}, .attached = false, .title = {}};
+    return {.kind = Scope::Kind::kTree,
+            .roots = {pid()},
+            .attached = false,
+            .reaped = true,
+            .title = {}};
   }
 
   // Lets it run. An error says why the command could not start; 127 or 126 is then the fitting exit
@@ -78,6 +124,13 @@ class Target {
   // it, where that could be seen.
   [[nodiscard]] virtual bool over() { return false; }
   [[nodiscard]] virtual std::optional<int> end_status() const { return std::nullopt; }
+  // What began or ended since the last call. Asked after departures().
+  virtual std::vector<StepEvent> step_events() { return {}; }
+  [[nodiscard]] virtual TargetFacts facts() const { return {}; }
+  // The containers it consists of; empty: it is none.
+  [[nodiscard]] virtual std::vector<TargetPart> parts() const { return {}; }
+  // After its end: what the launcher knows of why.
+  [[nodiscard]] virtual std::string end_note() { return {}; }
   // To the target's process group; to all that is left of its tree once the target has departed,
   // and to kill.
   virtual void signal(int number) = 0;

@@ -41,17 +41,22 @@ Departure departure_of(const fathom_spawn_message& message) {
 
 class ProcessTarget final : public Target {
  public:
-  ProcessTarget(Fd socket, pid_t spawner, std::string command)
-      : socket_(std::move(socket)), spawner_(spawner), command_(std::move(command)) {}
+  ProcessTarget(Fd socket, pid_t spawner, std::string command, std::optional<Cgroup> cgroup)
+      : socket_(std::move(socket)),
+        spawner_(spawner),
+        command_(std::move(command)),
+        cgroup_(std::move(cgroup)) {}
   ~ProcessTarget() override { finish(); }
 
-  Status wait_ready(const std::string& run_label) {
+  Status wait_ready() {
     TRY_ASSIGN(const fathom_spawn_message message, next());
     if (message.kind != FATHOM_SPAWN_READY) return errno_error("start a process", message.error);
     pid_ = message.pid;
-    if (auto cgroup = Cgroup::create(run_label); cgroup.ok()) {
-      if (cgroup.value().add(pid_).ok()) cgroup_ = std::move(cgroup).value();
-    }
+    if (!cgroup_) return {};
+    const bool born_there = message.in_cgroup != 0;
+    if (born_there ? cgroup_->add_to_others(pid_).ok() : cgroup_->add(pid_).ok()) return {};
+    cgroup_->remove();
+    cgroup_.reset();
     return {};
   }
 
@@ -148,12 +153,19 @@ class ProcessTarget final : public Target {
 
 // Runs in the forked child; only async-signal-safe calls. Returns errno on failure.
 int exec_spawner(const char* spawner, char* const* argv, char* const* environment,
-                 const LaunchRequest& request, int socket) {
+                 const LaunchRequest& request, int socket, int cgroup) {
   sigprocmask(SIG_SETMASK, &request.signal_mask, nullptr);
   if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0) return errno;
   if (fcntl(socket, F_SETFD, 0) != 0) return errno;
+  if (cgroup >= 0 && fcntl(cgroup, F_SETFD, 0) != 0) return errno;
   execve(spawner, argv, environment);
   return errno;
+}
+
+// Its leaf in the unified tree, where a process can be born; none: no such tree.
+Fd folder_of(const std::optional<Cgroup>& cgroup) {
+  if (!cgroup || cgroup->unified().empty()) return {};
+  return open_file(cgroup->unified(), O_RDONLY | O_DIRECTORY).value_or(Fd());
 }
 
 // The recorder's environment with the request's names set over it.
@@ -177,25 +189,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-}  // namespace
+Result<std::string> find_spawner() {
+  auto spawner = find_installed("lib/fathom-spawn");
+  if (!spawner.ok()) spawner.error().code = Code::kUnsupported;  // not found is for the command
+  return spawner;
+}
 
-Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
-  if (request.command.empty() || request.command[0].empty()) {
-    return Error{Code::kInvalid, "no command to run", "fathom run -- COMMAND [ARGS]"};
-  }
-  auto spawner_file = find_installed("lib/fathom-spawn");
-  if (!spawner_file.ok()) {
-    spawner_file.error().code = Code::kUnsupported;  // not found is what the command may be
-    return spawner_file.error();
-  }
-  const std::string& spawner = spawner_file.value();
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return errno_error("socketpair");
-  Fd ours(ends[0]);
-  Fd theirs(ends[1]);
+// The spawner's end of the socket, the folder of a cgroup or -1, and what it is to start.
+Result<pid_t> start_spawner(const LaunchRequest& request, int socket, int cgroup) {
+  TRY_ASSIGN(const std::string spawner, find_spawner());
   std::vector<std::string> words = request.command;
-  words.insert(words.begin(), {"fathom-spawn", std::to_string(theirs.get())});
+  words.insert(words.begin(), {"fathom-spawn", std::to_string(socket), std::to_string(cgroup)});
   std::vector<std::string> environment = merged_environment(request.environment);
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> envp = pointers_to(environment);
@@ -204,23 +208,44 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   if (pid < 0) return errno_error("fork");
   if (pid == 0) {
     const int error =
-        exec_spawner(spawner.c_str(), argv.data(), envp.data(), request, theirs.get());
+        exec_spawner(spawner.c_str(), argv.data(), envp.data(), request, socket, cgroup);
     (void)!write(failure.second.get(), &error, sizeof error);
     _exit(125);
   }
-  theirs.reset();
   failure.second.reset();
   int error = 0;
-  auto target = std::make_unique<ProcessTarget>(std::move(ours), pid, request.command[0]);
-  if (read(failure.first.get(), &error, sizeof error) == sizeof error) {
-    if (!request.cwd.empty()) {
-      Error failed = errno_error("change to " + request.cwd, error);
-      failed.code = Code::kInvalid;  // the command itself was found
-      return failed;
-    }
-    return errno_error("start " + spawner, error);
+  if (read(failure.first.get(), &error, sizeof error) != sizeof error) return pid;
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-  TRY(target->wait_ready(request.run_label));
+  if (request.cwd.empty()) return errno_error("start " + spawner, error);
+  Error failed = errno_error("change to " + request.cwd, error);
+  failed.code = Code::kInvalid;  // the command itself was found
+  return failed;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
+  if (request.command.empty() || request.command[0].empty()) {
+    return Error{Code::kInvalid, "no command to run", "fathom run -- COMMAND [ARGS]"};
+  }
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return errno_error("socketpair");
+  Fd ours(ends[0]);
+  Fd theirs(ends[1]);
+  std::optional<Cgroup> cgroup;
+  if (auto made = Cgroup::create(request.run_label, request.cgroup_figures); made.ok())
+    cgroup = std::move(made).value();
+  const auto spawner = start_spawner(request, theirs.get(), folder_of(cgroup).get());
+  if (!spawner.ok()) {
+    if (cgroup) cgroup->remove();
+    return spawner.error();
+  }
+  theirs.reset();
+  auto target = std::make_unique<ProcessTarget>(std::move(ours), spawner.value(),
+                                                request.command[0], std::move(cgroup));
+  TRY(target->wait_ready());
   return std::unique_ptr<Target>(std::move(target));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "probe/exec/exec_probe.h"
 #include "probe/io/io_probe.h"
 #include "probe/probe.h"
+#include "probe/python/python_probe.h"
 #include "probe/resources/resources_probe.h"
 #include "probe/simulate/simulate_probe.h"
 #include "probe/stacks/stacks_probe.h"
@@ -31,25 +33,32 @@ constexpr std::array kProbes = {
         false,
         make_io_probe,
         examine_io,
-        {"io", "malloc", "layers"}},
+        {"io", "malloc", "layers", "probe-set"}},
     ProbeInfo{"cuda",
               "what programs ask of the CUDA driver: launches, copies, memory, waits; GPU figures",
               false,
               make_cuda_probe,
               examine_cuda,
-              {"sample-launches", "gpu-times"}},
+              {"sample-launches", "gpu-times", "gpu-queries", "gpu-stacks"}},
     ProbeInfo{"counters",
               "how often: cycles, cache misses, faults, switches, any tracepoint",
               false,
               make_counters_probe,
               examine_counters,
-              {"counters", "per-thread"}},
+              {"counters", "per-thread"},
+              true},
     ProbeInfo{"simulate",
               "instructions, cache and branch figures per function where there is no PMU",
               false,
               make_simulate_probe,
               examine_simulate,
               {"simulate"}},
+    ProbeInfo{"python",
+              "functions of Python programs: every call, or python=sample for samples",
+              false,
+              make_python_probe,
+              examine_python,
+              {}},
     ProbeInfo{"app", "what applications say of themselves: values over time, and marks", true,
               make_app_probe, examine_app},
     ProbeInfo{"exec",
@@ -63,6 +72,12 @@ constexpr std::array kProbes = {
 }  // namespace
 
 std::span<const ProbeInfo> all_probes() { return kProbes; }
+
+int64_t longest_tick_ns(const std::vector<const ProbeInfo*>& probes) {
+  const bool unhurried = std::all_of(probes.begin(), probes.end(),
+                                     [](const ProbeInfo* probe) { return probe->unhurried; });
+  return unhurried ? kUnhurriedTickNs : kUsualTickNs;
+}
 
 Result<const ProbeInfo*> find_probe(std::string_view name) {
   std::vector<std::string_view> names;

@@ -10,6 +10,7 @@ namespace {
 std::string value_of(const LaunchRequest& request, const std::string& name) {
   for (auto at = request.environment.rbegin(); at != request.environment.rend(); ++at)
     if (at->starts_with(name + "=")) return at->substr(name.size() + 1);
+  if (request.container) return "";  // its launcher knows the image's
   const char* inherited = std::getenv(name.c_str());
   return inherited != nullptr ? inherited : "";
 }
@@ -22,7 +23,7 @@ void append(LaunchRequest& request, const std::string& name, const std::string& 
 }  // namespace
 
 void add_preload(LaunchRequest& request, const std::string& library) {
-  append(request, "LD_PRELOAD", library);
+  append(request, "LD_PRELOAD", request.share(library, false));
   append(request, "ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "launch/launcher.h"
 #include "record/records.h"
@@ -28,20 +29,25 @@ enum class IoMode {
 };
 
 struct ProbeSettings {
-  int64_t interval_ns = 0;               // between two looks
-  std::vector<int64_t> rates_hz = {99};  // of samples, at once
-  std::string event = "cpu-clock";       // that samples are taken by
-  bool lines = false;                    // source lines and inlined functions in stacks
+  int64_t interval_ns = 0;                          // between two looks
+  std::vector<int64_t> rates_hz = {99};             // of samples, at once
+  std::vector<std::string> events = {"cpu-clock"};  // that samples are taken by, at once
+  bool lines = false;                               // source lines and inlined functions in stacks
   IoMode io = IoMode::kProfile;
   bool memory_calls = false;                       // the malloc family, with I/O
   std::string io_layers = {};                      // as --layers has them; empty: the usual ones
+  std::string probe_set = {};                      // a file that says more of them; empty: none
   bool io_files = true;                            // which file a call in the kernel is about
+  bool io_stacks = false;                          // of traced calls in the kernel
   int64_t least_duration_ns = 0, least_bytes = 0;  // of traced calls in the kernel
   std::string path_prefix = {};                    // of their files
   std::string counters = {};    // events to count, as --counters has them; empty: the usual ones
   bool per_thread = false;      // counts for each thread, too
   bool gpu_times = false;       // of kernels and copies on the device
+  bool gpu_stacks = false;      // where GPU memory was allocated that is not freed
+  bool gpu_queries = false;     // one by one: calls of the CUDA driver that only ask
   int64_t sample_launches = 1;  // of CUDA: one in so many is recorded
+  bool python_samples = false;  // of Python: samples instead of every call
   std::vector<std::string> programs = {};  // shell commands whose lines are figures
 };
 
@@ -78,6 +84,9 @@ class Probe {
   [[nodiscard]] virtual std::vector<int> wake_fds() const { return {}; }
   virtual void wake(int64_t /*now_ns*/) {}
   virtual void departed(const Departure& /*departure*/) {}
+  // A step of the target begins, or has ended: what it used goes into its row.
+  virtual void step_began(int64_t /*now_ns*/) {}
+  virtual void step_ended(int64_t /*now_ns*/, Step& /*row*/) {}
   virtual void finish(int64_t now_ns) = 0;
   [[nodiscard]] virtual ProbeReport report() const = 0;
   // What it knows of the whole run, into the run's row.
@@ -94,6 +103,15 @@ struct Rung {
   std::string unlock;  // the one command that unlocks it
 };
 
+// The rung as it is where `works` is no error; else it cannot be had, for that reason.
+inline Rung rung_if(Rung rung, const Status& works) {
+  if (works.ok()) return rung;
+  rung.state = Rung::State::kCannot;
+  rung.why = works.error().message;
+  rung.unlock = works.error().hint;
+  return rung;
+}
+
 struct ProbeInfo {
   const char* name;
   const char* summary;
@@ -101,7 +119,12 @@ struct ProbeInfo {
   std::unique_ptr<Probe> (*make)(const ProbeSettings& settings);
   std::vector<Rung> (*examine)();
   std::array<const char*, 4> flags{};  // of `run` that ask for it, too
+  bool unhurried = false;              // has nothing to drain or to look at several times a second
 };
+
+constexpr int64_t kUsualTickNs = 200 * kNsPerMs, kUnhurriedTickNs = kNsPerSecond;
+// The longest time between two ticks that serves all of these.
+int64_t longest_tick_ns(const std::vector<const ProbeInfo*>& probes);
 
 // The table of probes: one line each in all_probes.cpp.
 std::span<const ProbeInfo> all_probes();

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "record/checksums.h"
 #include "record/column.h"
 #include "record/journal_scan.h"
 #include "record/run_json.h"
@@ -86,6 +87,9 @@ class Conversion {
     TRY(write_file(work_ + "/" + kRunFileName, run_json(*facts, tables_)));
     TRY(sync_file(work_ + "/" + kRunFileName));
     files_.emplace_back(kRunFileName);
+    TRY(write_file(work_ + "/" + kChecksumsName, checksums_text(checksums_)));
+    TRY(sync_file(work_ + "/" + kChecksumsName));
+    files_.emplace_back(kChecksumsName);
     return sync_folder(work_);
   }
 
@@ -116,6 +120,7 @@ class Conversion {
     TRY_ASSIGN(const int64_t rows, result.next_number());
     if (rows == 0 && table != table_number<Run>()) return remove_all(path);
     TRY(sync_file(path));
+    TRY_ASSIGN(checksums_[name], sum_of_file(path));
     files_.push_back(name);
     tables_[all_tables()[table].name] = rows;
     return {};
@@ -139,6 +144,7 @@ class Conversion {
   std::string work_;
   std::vector<std::string> files_;
   TableList tables_;
+  Checksums checksums_;
 };
 
 }  // namespace

@@ -55,6 +55,15 @@ std::string Dictionary::detail_json(DetailId id) const {
   return json + '}';
 }
 
+void Dictionary::clear() {
+  strings.resize(1);
+  threads.resize(1);
+  frames.resize(1);
+  stacks.resize(1);
+  details.resize(1);
+  detail_items.clear();
+}
+
 std::vector<uint64_t> Dictionary::stack_hashes() const {
   std::vector<uint64_t> frame_hashes(frames.size());
   for (size_t i = 1; i < frames.size(); ++i) {

@@ -69,6 +69,8 @@ struct Dictionary {
   }
   // The items as a JSON object; empty for kNone.
   [[nodiscard]] std::string detail_json(DetailId id) const;
+  // Empty again; memory is kept.
+  void clear();
   // Ids of all stacks that depend on content alone, so that they agree between frames and between
   // runs.
   [[nodiscard]] std::vector<uint64_t> stack_hashes() const;

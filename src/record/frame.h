@@ -54,6 +54,7 @@ Result<FrameHeader> parse_frame_header(std::string_view bytes);
 
 // `frame` is header and payload. Checks everything; hostile bytes give kCorrupt, never more memory
 // than the limits above allow. Only `tables` are decoded.
-Result<Batch> decode_frame(std::string_view frame, TableSet tables = kAllTables);
+// `spare` is a batch that is no longer needed: its memory is used again.
+Result<Batch> decode_frame(std::string_view frame, TableSet tables = kAllTables, Batch spare = {});
 
 }  // namespace fathom

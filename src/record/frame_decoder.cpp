@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <protozero/pbf_reader.hpp>
@@ -75,6 +76,8 @@ class Decoder {
         if (table.wire_type() != protozero::pbf_wire_type::varint) return malformed("no row count");
         const uint32_t rows = table.get_uint32();
         if (rows > kMaxRowsPerTable) return malformed("a table with too many rows");
+        // Memory that is used again should do for the next frame, too.
+        if (rows > list.capacity()) list.reserve(std::max<size_t>(rows, 2 * list.capacity()));
         list.resize(rows);
       } else {
         if (!holds_bytes(table)) return malformed("a column of another type");
@@ -195,14 +198,16 @@ Result<FrameHeader> parse_frame_header(std::string_view bytes) {
   return header;
 }
 
-Result<Batch> decode_frame(std::string_view frame, TableSet tables) {
+Result<Batch> decode_frame(std::string_view frame, TableSet tables, Batch spare) {
   TRY_ASSIGN(const FrameHeader header, parse_frame_header(frame));
   if (frame.size() != kFrameHeaderBytes + header.payload_bytes) return corrupt("it is cut");
   const std::string_view payload = frame.substr(kFrameHeaderBytes);
   if (crc32c(payload, crc32c(frame.substr(0, 20))) != header.crc) {
     return corrupt("the checksum differs");
   }
-  Batch batch;
+  Batch batch = std::move(spare);
+  batch.dictionary.clear();
+  batch.rows.clear();
   batch.bytes.resize(header.raw_bytes);
   if (!decompress(payload, batch.bytes)) return corrupt("it does not decompress");
   try {

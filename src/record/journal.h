@@ -59,10 +59,12 @@ struct JournalHealth {
   bool sealed = false;  // closed in order
   int64_t frames = 0;   // whole ones
   int64_t file_bytes = 0;
-  int64_t torn_bytes =
-      0;  // after the last whole frame: what was being written when the recorder died
+  int64_t torn_bytes = 0;  // after the last whole frame
+  // They begin like a frame that the file ends within: it was being written when the recorder died.
+  bool ends_in_frame = false;
   int64_t damaged_bytes = 0;   // before it: bytes that are no whole frame, or one without sense
   int64_t damaged_places = 0;  // runs of such bytes
+  int64_t damaged_frames = 0;  // at least so many frames they were
 };
 
 class JournalReader {
@@ -78,7 +80,8 @@ class JournalReader {
   // when it is read.
   [[nodiscard]] JournalHealth health() const;
   // The batch is empty for such a frame. kCorrupt: the file has changed since it was opened.
-  [[nodiscard]] Result<Batch> read(const Entry& entry, TableSet tables = kAllTables) const;
+  [[nodiscard]] Result<Batch> read(const Entry& entry, TableSet tables = kAllTables,
+                                   Batch spare = {}) const;
 
  private:
   struct Senseless {
@@ -93,6 +96,9 @@ class JournalReader {
   // `vain_bytes`.
   [[nodiscard]] Result<Entry> check(int64_t offset, int64_t& vain_bytes) const;
   [[nodiscard]] Result<int64_t> next_magic(int64_t offset) const;
+  // Whether a header stands at `offset`, and whether the file ends within its frame.
+  [[nodiscard]] bool begins_frame(int64_t offset) const;
+  [[nodiscard]] bool is_cut_frame(int64_t offset) const;
 
   Fd file_;
   std::string path_;

@@ -38,7 +38,10 @@ Result<JournalFile> JournalFile::create(const std::string& path) {
   header[8] = static_cast<char>(kJournalVersion);
   if (auto written = journal.append(header); !written.ok()) {
     unlink(path.c_str());
-    return std::move(written).error();
+    Error error = std::move(written).error();
+    if (error.code == Code::kNoSpace)
+      error.hint = "no command was started: make room, or write elsewhere with -o FOLDER/NAME";
+    return error;
   }
   TRY(journal.sync());
   return journal;

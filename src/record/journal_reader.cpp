@@ -49,23 +49,28 @@ Status JournalReader::scan() {
   auto offset = static_cast<int64_t>(kJournalHeaderBytes);
   int64_t whole_end = std::min(offset, health_.file_bytes);
   int64_t vain_bytes = 0;
+  int64_t vain_frames = 0;  // since the last whole one
   const int64_t most_vain_bytes = kVainFactor * health_.file_bytes + kVainBytes;
   while (offset < health_.file_bytes && vain_bytes < most_vain_bytes) {
     if (auto entry = check(offset, vain_bytes); entry.ok()) {
       if (offset > whole_end) {
         health_.damaged_bytes += offset - whole_end;
         ++health_.damaged_places;
+        health_.damaged_frames += std::max<int64_t>(vain_frames, 1);
       }
+      vain_frames = 0;
       health_.sealed = entry.value().header.sealed();
       offset += static_cast<int64_t>(kFrameHeaderBytes + entry.value().header.payload_bytes);
       whole_end = offset;
       entries_.push_back(entry.value());
     } else {
+      if (begins_frame(offset)) ++vain_frames;
       TRY_ASSIGN(offset, next_magic(offset + 1));
     }
   }
   health_.frames = static_cast<int64_t>(entries_.size());
   health_.torn_bytes = health_.file_bytes - whole_end;
+  health_.ends_in_frame = health_.torn_bytes > 0 && is_cut_frame(whole_end);
   return {};
 }
 
@@ -75,9 +80,28 @@ JournalHealth JournalReader::health() const {
   for (const auto& [offset, bytes] : senseless_->frames) {
     --health.frames;
     ++health.damaged_places;
+    ++health.damaged_frames;
     health.damaged_bytes += bytes;
   }
   return health;
+}
+
+bool JournalReader::begins_frame(int64_t offset) const {
+  const auto bytes = read_bytes(offset, kFrameHeaderBytes);
+  return bytes.ok() && parse_frame_header(bytes.value()).ok();
+}
+
+bool JournalReader::is_cut_frame(int64_t offset) const {
+  const auto bytes = read_bytes(offset, kFrameHeaderBytes);
+  if (!bytes.ok()) return false;
+  if (bytes.value().size() < kFrameHeaderBytes) {
+    const size_t known = std::min(bytes.value().size(), kMagicBytes.size());
+    return bytes.value().compare(0, known, kMagicBytes, 0, known) == 0;
+  }
+  const auto header = parse_frame_header(bytes.value());
+  return header.ok() &&
+         offset + static_cast<int64_t>(kFrameHeaderBytes) + header.value().payload_bytes >
+             health_.file_bytes;
 }
 
 Result<JournalReader::Entry> JournalReader::check(int64_t offset, int64_t& vain_bytes) const {
@@ -124,10 +148,10 @@ Result<std::string> JournalReader::read_bytes(int64_t offset, size_t size) const
   return bytes;
 }
 
-Result<Batch> JournalReader::read(const Entry& entry, TableSet tables) const {
+Result<Batch> JournalReader::read(const Entry& entry, TableSet tables, Batch spare) const {
   TRY_ASSIGN(const std::string frame,
              read_bytes(entry.offset, kFrameHeaderBytes + entry.header.payload_bytes));
-  auto batch = decode_frame(frame, tables);
+  auto batch = decode_frame(frame, tables, std::move(spare));
   if (batch.ok()) return batch;
   if (int64_t vain_bytes = 0; !check(entry.offset, vain_bytes).ok())
     return std::move(batch).error().within(path_ + " at byte " + std::to_string(entry.offset));

@@ -52,8 +52,12 @@ std::string column_sql(const Column& column, std::span<const std::string> presen
 Error parquet_error(Error error, const std::string& path) {
   if (const size_t end = error.message.find('\n'); end != std::string::npos)
     error.message.resize(end);
-  if (error.code != Code::kNoSpace) error.code = Code::kCorrupt;
-  return std::move(error).within("read " + path);
+  const bool other = error.code == Code::kNoSpace || error.message.starts_with("Out of Memory") ||
+                     error.message.find("Permission denied") != std::string::npos;
+  if (other) return std::move(error).within("read " + path);
+  return Error{Code::kCorrupt, path + " is damaged",
+               "copy the recording again from where it was made, or unpack it again if it was "
+               "packed; the other tables can be asked: fathom query RUN --schema"};
 }
 
 }  // namespace fathom

@@ -10,11 +10,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "record/batch.h"
+#include "record/checksums.h"
 #include "record/journal.h"
 #include "record/time_cut.h"
 
@@ -42,6 +44,15 @@ class Recording {
   [[nodiscard]] const TableList& written_tables() const { return tables_; }
   // In table form: says how many rows a table has, to be compared with what was written.
   void found_rows(const char* table, int64_t rows) const;
+  // In table form: says that a table cannot be read; reading goes on with the others.
+  void found_damaged(const char* table) const;
+  // In table form: kCorrupt if a table's file is not as it was written, where `checksums` says how.
+  // To be asked before a table is read; the file is gone through once.
+  [[nodiscard]] Status check_table(const char* table) const;
+  // What can be done about a damaged table.
+  [[nodiscard]] std::string remedy() const;
+  // Files of tables that cannot be read, as far as is known by now.
+  [[nodiscard]] std::vector<std::string> damaged_tables() const;
 
   // Whether a recorder is still writing it.
   [[nodiscard]] bool in_use() const { return journal_ && journal_in_use(journal_path_); }
@@ -59,6 +70,8 @@ class Recording {
 
  private:
   [[nodiscard]] std::string journal_damage() const;
+  [[nodiscard]] std::string tables_damage() const;
+  void open_tables();
 
   std::string path_, journal_path_;
   JournalUse use_ = JournalUse::kFree;  // when it was opened
@@ -68,8 +81,12 @@ class Recording {
   struct Found {
     std::mutex mutex;
     TableList tables;
+    std::set<std::string> damaged;
+    std::set<std::string> whole;  // as `checksums` says
   };
-  TableList tables_;  // what run.json says that there is
+  TableList tables_;     // what run.json says that there is
+  Checksums checksums_;  // none: it is not known what was written
+  bool checksums_unreadable_ = false;
   std::shared_ptr<Found> found_ = std::make_shared<Found>();
 };
 
@@ -87,6 +104,14 @@ void add_damage(const Recording& recording, Collected& collected);
 // Both in one.
 [[nodiscard]] Result<std::unique_ptr<Collected>> collect(const Recording& recording,
                                                          TableSet tables);
+// All that is missing: what the rows of runs said as they were written, and what is known by now.
+[[nodiscard]] std::string damage_of(const Recording& recording, const Collected& as_written);
+// The recorder's word of what its sink lost.
+[[nodiscard]] std::string unwritten_damage(int64_t records, const Error& why);
+// Whether such a sentence says that. Records of any table may be among them.
+[[nodiscard]] bool damage_left_unwritten(std::string_view damage);
+// Whether it says that records were lost after they were written, not only that the end is missing.
+[[nodiscard]] bool damage_took_records(std::string_view damage);
 // Both sentences, either of which may be empty.
 [[nodiscard]] std::string join_damage(std::string_view before, std::string_view now);
 

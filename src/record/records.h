@@ -143,4 +143,12 @@ struct EventCount {
   [[nodiscard]] auto key() const { return std::tuple(source, name); }
 };
 
+struct Step {
+  StringId name{}, command{};
+  int64_t repetition = 0, start_ns = 0;
+  Maybe end_ns, exit_status, exit_signal, timed_out;
+  Maybe user_ns, system_ns, throttled_ns, peak_bytes;
+  Maybe read_chars, written_chars, disk_read_bytes, disk_written_bytes;
+};
+
 }  // namespace fathom

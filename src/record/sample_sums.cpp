@@ -8,6 +8,8 @@
 namespace fathom {
 namespace {
 
+double square(int64_t weight) { return static_cast<double>(weight) * static_cast<double>(weight); }
+
 // One frame of a journal: each of its ids is translated at most once, whatever the number of
 // samples.
 class BatchSums {
@@ -33,6 +35,17 @@ class BatchSums {
     stacks_ = sums.stacks(from_, frames);
   }
 
+  void add(std::span<const Sample> samples, const SampleRange& range) {
+    constexpr size_t kAhead = 16;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (i + kAhead < samples.size()) sums_.expect(stacks_[index_of(samples[i + kAhead].stack)]);
+      add(samples[i], range);
+    }
+  }
+
+ private:
+  static constexpr StringId kUnset{UINT32_MAX};
+
   void add(const Sample& sample, const SampleRange& range) {
     if (sample.time_ns < range.from_ns || sample.time_ns >= range.to_ns) return;
     sums_.add_sum({.thread = names_.thread(sample.thread),
@@ -42,12 +55,10 @@ class BatchSums {
                    .rate_hz = static_cast<uint32_t>(sample.rate_hz),
                    .time_ns = sample.time_ns,
                    .weight = sample.weight,
-                   .samples = 1},
+                   .samples = 1,
+                   .squares = square(sample.weight)},
                   range.each_time);
   }
-
- private:
-  static constexpr StringId kUnset{UINT32_MAX};
 
   StringId unwind(DetailId id) {
     StringId& known = details_[index_of(id)];
@@ -108,16 +119,24 @@ std::vector<uint32_t> SampleSums::stacks(const Dictionary& from, std::span<const
   return numbers;
 }
 
+uint32_t SampleSums::key_of(const Common& common) {
+  if (last_key_ != 0 && last_ == common) return last_key_;
+  uint32_t key =
+      thread_event_
+          .number(static_cast<uint32_t>(common.thread) + 1, static_cast<uint32_t>(common.event))
+          .first;
+  key = unwind_.number(key, static_cast<uint32_t>(common.unwind)).first;
+  last_ = common;
+  last_key_ = rate_.number(key, common.rate_hz).first;
+  return last_key_;
+}
+
 void SampleSums::add_sum(const SampleSum& sum, bool each_time) {
   if (each_time) {
     sums_.push_back(sum);
     return;
   }
-  uint32_t key =
-      thread_event_.number(static_cast<uint32_t>(sum.thread) + 1, static_cast<uint32_t>(sum.event))
-          .first;
-  key = unwind_.number(key, static_cast<uint32_t>(sum.unwind)).first;
-  key = rate_.number(key, sum.rate_hz).first;
+  const uint32_t key = key_of({sum.thread, sum.event, sum.unwind, sum.rate_hz});
   const auto [number, added] = sum_index_.number(key, sum.stack);
   if (added) {
     sums_.push_back(sum);
@@ -126,6 +145,7 @@ void SampleSums::add_sum(const SampleSum& sum, bool each_time) {
   SampleSum& known = sums_[starts_.back() + number - 1];
   known.weight += sum.weight;
   known.samples += sum.samples;
+  known.squares += sum.squares;
 }
 
 void SampleSums::next_source() {
@@ -147,8 +167,7 @@ Status SampleSums::add(const Recording& recording, const SampleRange& asked) {
   if (recording.form() == Recording::Form::kTables)
     return add_sample_tables(recording, range, *this);
   return recording.read(tables_of<Sample>(), [&](const Batch& batch) -> Status {
-    BatchSums from(batch, *this, range);
-    for (const Sample& sample : batch.rows.of<Sample>()) from.add(sample, range);
+    BatchSums(batch, *this, range).add(batch.rows.of<Sample>(), range);
     return {};
   });
 }

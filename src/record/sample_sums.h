@@ -25,6 +25,7 @@ struct SampleSum {
   int64_t time_ns = 0;  // of one of them
   int64_t weight = 0;
   int64_t samples = 0;
+  double squares = 0;  // of each sample's weight, added up
 };
 
 // The key in a sample's detail that says how its stack ended.
@@ -66,6 +67,8 @@ class SampleSums {
   // fast, since the memory that one needs is fetched while others are looked at.
   std::vector<uint32_t> stacks(const Dictionary& from, std::span<const FrameId> frames);
   void add_sum(const SampleSum& sum, bool each_time);
+  // Says that a sample of that stack will be added soon.
+  void expect(uint32_t stack) const { sum_index_.prefetch(last_key_, stack); }
 
  private:
   Interner names_;
@@ -78,6 +81,17 @@ class SampleSums {
   // Each stage numbers the one before together with one more part of the key.
   PairIndex thread_event_, unwind_, rate_, sum_index_;
   std::vector<size_t> starts_{0};  // of each source's sums
+  // What samples have in common is mostly what the one before them had.
+  struct Common {
+    ThreadId thread{};
+    StringId event{}, unwind{};
+    uint32_t rate_hz = 0;
+    bool operator==(const Common&) const = default;
+  };
+  Common last_;
+  uint32_t last_key_ = 0;  // 0: there was none
+
+  uint32_t key_of(const Common& common);
 };
 
 // The same for a folder of tables.

@@ -43,6 +43,8 @@ class StackRowsRead {
     }
   }
 
+  [[nodiscard]] size_t count() const { return rows_.size(); }
+
   // Where the stack of that id is in the sums; nothing: its row or that of a caller is not there.
   std::optional<uint32_t> place(uint64_t id) {
     std::vector<Row*> chain;  // from the leaf up to what has a place already
@@ -97,12 +99,10 @@ class TableSums {
         stacks_(range_, sums) {}
 
   Status read() {
-    const std::string samples = path_of(TableOf<Sample>::kName);
-    const std::string stacks = path_of(kStacksName);
     std::error_code ignored;
-    if (!std::filesystem::exists(samples, ignored)) return {};
-    if (std::filesystem::exists(stacks, ignored)) {
-      TRY(each_chunk(stacks,
+    if (!std::filesystem::exists(path_of(TableOf<Sample>::kName), ignored)) return {};
+    if (std::filesystem::exists(path_of(kStacksName), ignored)) {
+      TRY(each_chunk(kStacksName,
                      "SELECT id::UBIGINT, parent::UBIGINT, symbol::VARCHAR, "
                      "module::VARCHAR, kind::VARCHAR, " +
                          std::string(range_.lines ? "file::VARCHAR, line::BIGINT"
@@ -115,14 +115,18 @@ class TableSums {
     }
     const std::string time = range_.each_time ? "time_ns" : "min(time_ns)";
     return each_chunk(
-        samples,
+        TableOf<Sample>::kName,
         "SELECT pid::BIGINT, tid::BIGINT, stack::UBIGINT, event::VARCHAR, " + unwind_sql() +
             ", rate_hz::BIGINT, CAST(" + time +
-            " AS BIGINT), CAST(sum(weight) AS BIGINT), count(*)::BIGINT FROM ",
+            " AS BIGINT), CAST(sum(weight) AS BIGINT), count(*)::BIGINT, "
+            "sum(weight::DOUBLE * weight::DOUBLE) FROM ",
         fmt::format(" WHERE time_ns >= {} AND time_ns < {} GROUP BY ALL", range_.from_ns,
                     range_.to_ns),
         [&](const DuckChunk& chunk, size_t count) { return add_samples(chunk, count); });
   }
+
+  // The table that a reading that failed has to be blamed on.
+  [[nodiscard]] const char* blamed() const { return blamed_; }
 
  private:
   static std::string unwind_sql() {
@@ -135,8 +139,11 @@ class TableSums {
   }
 
   template <class Visit>
-  Status each_chunk(const std::string& path, const std::string& select, const std::string& rest,
+  Status each_chunk(const char* table, const std::string& select, const std::string& rest,
                     Visit visit) {
+    const std::string path = path_of(table);
+    blamed_ = table;
+    TRY(recording_.check_table(table));
     auto result = connection_.query(select + read_parquet_sql(path) + rest);
     if (!result.ok()) return parquet_error(std::move(result).error(), path);
     while (true) {
@@ -149,12 +156,14 @@ class TableSums {
 
   Status add_samples(const DuckChunk& chunk, size_t count) {
     const DuckCells pids(chunk, 0), tids(chunk, 1), stacks(chunk, 2), events(chunk, 3),
-        unwinds(chunk, 4), rates(chunk, 5), times(chunk, 6), weights(chunk, 7), counts(chunk, 8);
+        unwinds(chunk, 4), rates(chunk, 5), times(chunk, 6), weights(chunk, 7), counts(chunk, 8),
+        squares(chunk, 9);
     Interner& names = sums_.interner();
     for (size_t i = 0; i < count; ++i) {
       const auto stack =
           stacks.has(i) ? stacks_.place(stacks.at<uint64_t>(i)) : std::optional<uint32_t>(0);
       if (!stack) {
+        if (!stacks_as_written()) blamed_ = kStacksName;
         return Error{Code::kCorrupt, recording_.table_path(TableOf<Sample>::kName) +
                                          " refers to stacks that " + kStacksName +
                                          ".parquet does not hold"};
@@ -165,7 +174,8 @@ class TableSums {
                     .rate_hz = static_cast<uint32_t>(rates.at<int64_t>(i)),
                     .time_ns = times.at<int64_t>(i),
                     .weight = weights.at<int64_t>(i),
-                    .samples = counts.at<int64_t>(i)};
+                    .samples = counts.at<int64_t>(i),
+                    .squares = squares.at<double>(i)};
       if (pids.has(i) && tids.has(i))
         sum.thread = names.thread(pids.at<int64_t>(i), tids.at<int64_t>(i));
       sums_.add_sum(sum, range_.each_time);
@@ -173,11 +183,19 @@ class TableSums {
     return {};
   }
 
+  // Whether there are as many stacks as run.json says; then it is the samples that are wrong.
+  [[nodiscard]] bool stacks_as_written() const {
+    const auto written = recording_.written_tables().find(kStacksName);
+    return written != recording_.written_tables().end() &&
+           written->second == static_cast<int64_t>(stacks_.count());
+  }
+
   const Recording& recording_;
   const SampleRange& range_;
   DuckConnection connection_;
   SampleSums& sums_;
   StackRowsRead stacks_;
+  const char* blamed_ = TableOf<Sample>::kName;
 };
 
 }  // namespace
@@ -185,7 +203,10 @@ class TableSums {
 Status add_sample_tables(const Recording& recording, const SampleRange& range, SampleSums& sums) {
   TRY_ASSIGN(DuckDatabase database, DuckDatabase::open({.threads = kThreads}));
   TRY_ASSIGN(DuckConnection connection, DuckConnection::open(database));
-  return TableSums(recording, range, std::move(connection), sums).read();
+  TableSums tables(recording, range, std::move(connection), sums);
+  Status read = tables.read();
+  if (!read.ok() && read.error().code == Code::kCorrupt) recording.found_damaged(tables.blamed());
+  return read;
 }
 
 }  // namespace fathom

@@ -95,7 +95,7 @@ template <> struct TableOf<Run> {
       Field{"disk_written_bytes", &Run::disk_written_bytes, "bytes", "bytes sent or due to storage, whole tree"},
       Field{"voluntary_switches", &Run::voluntary_switches, "count", "times a thread gave up the CPU to wait"},
       Field{"involuntary_switches", &Run::involuntary_switches, "count", "times a thread was preempted"},
-      Field{"damage", &Run::damage, "", "what a killed recorder or a damaged file left out; absent: nothing"},
+      Field{"damage", &Run::damage, "", "what a killed recorder, a full disk or a damaged file left out; absent: nothing"},
   };
 };
 
@@ -277,11 +277,34 @@ template <> struct TableOf<EventCount> {
       Field{"why", &EventCount::why, "", "why it is not counted, or not all of it"},
   };
 };
+
+template <> struct TableOf<Step> {
+  static constexpr const char* kName = "steps";
+  static constexpr const char* kHelp = "One row a step of the instructions that a container was given, with its own figures";
+  static constexpr auto kFields = std::tuple{
+      Field{"name", &Step::name, "", "as the instructions name it"},
+      Field{"command", &Step::command, "", "what was executed"},
+      Field{"repetition", &Step::repetition, "", "of a step that is repeated, from 1"},
+      Field{"start_ns", &Step::start_ns, "ns", "start, monotonic", Coding::kDelta},
+      Field{"end_ns", &Step::end_ns, "ns", "end, monotonic", Coding::kPlain},
+      Field{"exit_status", &Step::exit_status, "", "exit status, if it exited"},
+      Field{"exit_signal", &Step::exit_signal, "", "signal that ended it"},
+      Field{"timed_out", &Step::timed_out, "", "1: ended at its time limit"},
+      Field{"user_ns", &Step::user_ns, "ns", "CPU time in user mode of all that ran meanwhile"},
+      Field{"system_ns", &Step::system_ns, "ns", "CPU time in the kernel of all that ran meanwhile"},
+      Field{"throttled_ns", &Step::throttled_ns, "ns", "time that tasks were held back by the CPU limit"},
+      Field{"peak_bytes", &Step::peak_bytes, "bytes", "peak memory of the cgroup meanwhile, page cache included"},
+      Field{"read_chars", &Step::read_chars, "bytes", "read by system calls"},
+      Field{"written_chars", &Step::written_chars, "bytes", "written by system calls"},
+      Field{"disk_read_bytes", &Step::disk_read_bytes, "bytes", "read from devices"},
+      Field{"disk_written_bytes", &Step::disk_written_bytes, "bytes", "written to devices"},
+  };
+};
 // clang-format on
 
 // The order is the table number: append only.
 using AllRecords = std::tuple<Run, ProbeStatus, Process, Thread, Sample, Counter, Span, Gauge,
-                              NodeSum, Row, Mark, EventCount>;
+                              NodeSum, Row, Mark, EventCount, Step>;
 constexpr size_t kTableCount = std::tuple_size_v<AllRecords>;
 
 template <class Record, size_t I = 0>

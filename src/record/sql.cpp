@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "base/text.h"
 #include "record/column.h"
@@ -56,10 +57,28 @@ class ViewMaker {
   Status make(size_t table) {
     std::string sql = std::string("CREATE VIEW ") + sql_name(all_tables()[table].name) + " AS ";
     for (size_t i = 0; i < recordings_.size(); ++i) {
-      TRY_ASSIGN(const std::string part, select(i, table));
-      sql += (i == 0 ? "" : " UNION ALL BY NAME ") + part;
+      auto part = select(i, table);
+      if (!part.ok() && part.error().code == Code::kCorrupt) {  // is said when it is asked for
+        recordings_[i].found_damaged(all_tables()[table].name);
+        return {};
+      }
+      if (!part.ok()) return std::move(part).error();
+      sql += (i == 0 ? "" : " UNION ALL BY NAME ") + part.value();
     }
+    if (recordings_.empty())
+      sql += select_columns("", "", all_tables()[table], {}) + " WHERE false";
     return connection_.execute(sql);
+  }
+
+  static std::string select_columns(const std::string& run, const std::string& label,
+                                    const TableColumns& columns,
+                                    const std::vector<std::string>& present) {
+    std::string sql = "SELECT " + sql_text(run) + " AS run, " + sql_text(label) + " AS label";
+    for (const Column& column : columns.columns) {
+      if (std::string_view(column.name) == "label") continue;
+      sql += ", " + column_sql(column, present) + " AS " + sql_name(column.name);
+    }
+    return sql;
   }
 
   // SELECT run, label, the columns FROM where this recording has them.
@@ -73,13 +92,8 @@ class ViewMaker {
     } else {
       TRY_ASSIGN(from, from_parquet(recordings_[number], columns.name, present));
     }
-    std::string sql = "SELECT " + sql_text(valid(names_[number].id)) + " AS run, " +
-                      sql_text(valid(names_[number].label)) + " AS label";
-    for (const Column& column : columns.columns) {
-      if (std::string_view(column.name) == "label") continue;
-      sql += ", " + column_sql(column, present) + " AS " + sql_name(column.name);
-    }
-    return sql + from;
+    return select_columns(valid(names_[number].id), valid(names_[number].label), columns, present) +
+           from;
   }
 
   Result<std::string> from_parquet(const Recording& recording, const char* table,
@@ -140,6 +154,40 @@ Error in_one_line(Error error) {
   return error;
 }
 
+bool is_word_byte(char byte) {
+  return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
+}
+
+// The words of a query that may name a table, in lower case: all but those behind an AS.
+std::set<std::string> words_of(std::string_view sql) {
+  std::set<std::string> words;
+  std::string before;
+  for (size_t at = 0; at < sql.size();) {
+    std::string word;
+    for (; at < sql.size() && is_word_byte(sql[at]); ++at)
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(sql[at])));
+    if (word.empty()) {
+      ++at;
+      continue;
+    }
+    if (before != "as") words.insert(word);
+    before = std::move(word);
+  }
+  return words;
+}
+
+// Functions of DuckDB that make a table's name, or a file's, out of a text.
+bool may_ask_any_table(const std::set<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.starts_with("query") || word.find("parquet") != std::string::npos;
+  });
+}
+
+Error damage_error(const Recording& recording) {
+  return Error{Code::kCorrupt, recording.path() + ": " + recording.damage(),
+               recording.remedy() + "; the other tables can be asked"};
+}
+
 // The query with every column of a type that cannot be shown as VARCHAR.
 std::string cast_to_text(std::string sql, const std::vector<SqlRows::Column>& columns) {
   while (!sql.empty() &&
@@ -193,9 +241,41 @@ std::vector<std::string> SqlSession::damage() const {
   return all;
 }
 
+std::optional<Error> SqlSession::damage_behind(const Error& error) const {
+  for (const Recording& recording : recordings_) {
+    for (const std::string& file : recording.damaged_tables()) {
+      const std::string table = file.substr(0, file.rfind('.'));
+      const bool asked =
+          error.message.find("Table with name " + table + " ") != std::string::npos ||
+          error.message.find(file) != std::string::npos;
+      if (!asked) continue;
+      return damage_error(recording);
+    }
+  }
+  return std::nullopt;
+}
+
+Status SqlSession::check_tables_in(const std::string& sql) const {
+  const std::set<std::string> words = words_of(sql);
+  const bool any = may_ask_any_table(words);
+  for (const TableColumns& table : all_tables()) {
+    if (!any && !words.contains(table.name)) continue;
+    for (const Recording& recording : recordings_) {
+      auto checked = recording.check_table(table.name);
+      if (!checked.ok() && checked.error().code == Code::kCorrupt) return damage_error(recording);
+      TRY(checked);
+    }
+  }
+  return {};
+}
+
 Result<SqlRows> SqlSession::rows_of(const std::string& sql) {
+  TRY(check_tables_in(sql));
   auto result = connection_.query(sql, allow_statement);
-  if (!result.ok()) return in_one_line(std::move(result).error());
+  if (!result.ok()) {
+    if (auto damaged = damage_behind(result.error())) return *std::move(damaged);
+    return in_one_line(std::move(result).error());
+  }
   std::vector<SqlRows::Column> columns;
   const size_t count = result.value().has_rows() ? result.value().column_count() : 0;
   for (size_t i = 0; i < count; ++i) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,10 @@ class SqlSession {
 
  private:
   Result<SqlRows> rows_of(const std::string& sql);
+  // An error if a table that the query names is not as it was written.
+  [[nodiscard]] Status check_tables_in(const std::string& sql) const;
+  // What a query failed for if it asked a table that is damaged.
+  [[nodiscard]] std::optional<Error> damage_behind(const Error& error) const;
   explicit SqlSession(std::vector<Recording> recordings) : recordings_(std::move(recordings)) {}
 
   // Where questions larger than memory go, for this user's eyes only. Empty: there is none.

@@ -44,21 +44,29 @@ class TablesReader {
   Status read_table() {
     const std::string path = path_for_duckdb(recording_.table_path(TableOf<Record>::kName));
     if (!exists(path)) return {};
+    if (auto whole = recording_.check_table(TableOf<Record>::kName); !whole.ok())
+      return go_on(whole.error(), TableOf<Record>::kName);
     const std::vector<ColumnRead>& reads = column_reads(table_number<Record>());
-    TRY_ASSIGN(const std::vector<std::string> present, parquet_columns(connection_, path));
-    TRY(count_parquet_rows(connection_, recording_, TableOf<Record>::kName, path));
+    const auto present = parquet_columns(connection_, path);
+    if (!present.ok()) return go_on(present.error(), TableOf<Record>::kName);
+    if (auto counted = count_parquet_rows(connection_, recording_, TableOf<Record>::kName, path);
+        !counted.ok())
+      return go_on(counted.error(), TableOf<Record>::kName);
     std::string columns;
     for (const ColumnRead& read : reads) {
-      columns +=
-          (columns.empty() ? "" : ", ") + column_read_sql(read, column_sql(read.column, present));
+      columns += (columns.empty() ? "" : ", ") +
+                 column_read_sql(read, column_sql(read.column, present.value()));
     }
     auto result = connection_.query("SELECT " + columns + " FROM " + read_parquet_sql(path));
-    if (!result.ok()) return parquet_error(std::move(result).error(), path);
+    if (!result.ok())
+      return go_on(parquet_error(std::move(result).error(), path), TableOf<Record>::kName);
     bool more = true;
     while (more) {
       ReadTarget target(stacks_);
       auto filled = fill_batch<Record>(result.value(), reads, target);
-      if (!filled.ok()) return parquet_error(std::move(filled).error(), path);
+      if (!filled.ok())
+        return go_on(parquet_error(std::move(filled).error(), path), TableOf<Record>::kName);
+      if (!target.complete() && stacks_damaged_) return {};
       if (!target.complete()) {
         return Error{Code::kCorrupt,
                      path + " refers to stacks that " + kStacksName + ".parquet does not hold"};
@@ -66,6 +74,14 @@ class TablesReader {
       more = filled.value();
       TRY(give(target));
     }
+    return {};
+  }
+
+  // A table that is damaged is told and left out; without the one of the runs nothing has a sense.
+  Status go_on(Error error, const char* table) {
+    const bool of_runs = std::string_view(table) == TableOf<Run>::kName;
+    if (error.code != Code::kCorrupt || of_runs) return error;
+    recording_.found_damaged(table);
     return {};
   }
 
@@ -102,9 +118,12 @@ class TablesReader {
   Status read_stacks() {
     const std::string path = path_for_duckdb(recording_.table_path(kStacksName));
     if (!exists(path)) return {};
-    auto added = add_stacks(path);
-    if (!added.ok()) return parquet_error(std::move(added).error(), path);
-    return {};
+    auto whole = recording_.check_table(kStacksName);
+    auto added = whole.ok() ? add_stacks(path) : Status();
+    if (whole.ok() && added.ok()) return {};
+    stacks_damaged_ = true;
+    if (!whole.ok()) return go_on(std::move(whole).error(), kStacksName);
+    return go_on(parquet_error(std::move(added).error(), path), kStacksName);
   }
 
   Status add_stacks(const std::string& path) {
@@ -155,6 +174,7 @@ class TablesReader {
   DuckConnection connection_;
   const Recording::Visit& visit_;
   StackTable stacks_;
+  bool stacks_damaged_ = false;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "record/pack.h"
 #include "record/pack_header.h"
 #include "record/pack_place.h"
+#include "record/recording.h"
 
 namespace fathom {
 namespace {
@@ -116,6 +117,11 @@ Result<Contents> read_contents(const Fd& archive, int64_t archive_bytes) {
     at += tar_padded(header.size_bytes);
   }
   if (contents.entries.empty()) return Error{Code::kCorrupt, "it has no files"};
+  if (!contents.names.contains(kJournalName) &&
+      !contents.names.contains(std::string(TableOf<Run>::kName) + ".parquet")) {
+    return Error{Code::kCorrupt, "it holds no recording: neither a journal nor runs.parquet",
+                 "`fathom pack RUN` makes one that does; nothing was unpacked"};
+  }
   return contents;
 }
 

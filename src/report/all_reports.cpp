@@ -18,12 +18,16 @@
 #include "report/openmetrics_report.h"
 #include "report/pftrace_report.h"
 #include "report/pfw_report.h"
+#include "report/plot_report.h"
 #include "report/rates_report.h"
 #include "report/report.h"
+#include "report/sizing_report.h"
 #include "report/stat_report.h"
 #include "report/summary_report.h"
+#include "report/tau_report.h"
 #include "report/top_report.h"
 #include "report/tree_report.h"
+#include "report/waap_report.h"
 
 namespace fathom {
 namespace {
@@ -110,6 +114,10 @@ constexpr std::array kReports = {
     of_stacks<write_contribution_report>("contribution",
                                          "how many of all distinct stacks each configuration has",
                                          "event process thread rate from to"),
+    of_stacks<write_contribution_json>("contribution-json", "the same as JSON",
+                                       "event process thread rate from to"),
+    of_stacks<write_contribution_csv>("contribution-csv", "the same as comma-separated values",
+                                      "event process thread rate from to"),
     of_stacks<write_rates_report>("rates",
                                   "functions by share at each sampling rate, where several were",
                                   FATHOM_STACK_FLAGS " limit lines"),
@@ -123,6 +131,19 @@ constexpr std::array kReports = {
            write_pftrace_report, "from to", {".pftrace", kPftraceMark}),
     of_run("stat", "counted events with rates and ratios, as perf stat has them",
            write_stat_report),
+    of_run("sizing", "what it needs: p95 cores, peak memory, I/O; requests, limits, nodes that fit",
+           write_sizing_report, "from to nodes"),
+    of_run("plot", "one SVG picture: CPU, memory, I/O, GPU, steps and its own metrics over time",
+           write_plot_report, "from to", {".svg", kPlotMark}),
+    of_run("tau-table", "functions of Python programs by time, as TAU's pprof prints them",
+           write_tau_table),
+    ReportInfo{"tau", "the same as TAU's files profile.N.C.T, in the folder that -o names",
+               write_tau_table, "from to", nullptr, nullptr, nullptr, true, nullptr,
+               write_tau_files},
+    of_run("output.json", "memory and CPU over time as WaAP's output.json has them",
+           write_waap_json),
+    of_run("stats.csv", "CPU of each core and memory over time as WaAP's stats.csv has them",
+           write_waap_csv),
 };
 
 }  // namespace

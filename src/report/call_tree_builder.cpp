@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/call_tree_builder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include "report/frame_name.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kMostDirectRoots = 16;  // four bytes a stack each
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
 
@@ -21,17 +19,8 @@ CallTreeBuilder::CallTreeBuilder(const SampleSums& sums, GroupBy group_by, Profi
   for (const Frame& frame : sums.names().frames) {
     Function function{
         .name = sums.text(frame.symbol), .module = sums.text(frame.module), .kind = frame.kind};
-    if (function.name.empty()) {
-      const std::string_view module = base_name(function.module);
-      profile.made_names.push_back(std::make_unique<std::string>(
-          module.empty()            ? "[unknown]"
-          : module.starts_with('[') ? std::string(module)
-                                    : "[" + std::string(module) + "]"));
-      function.name = *profile.made_names.back();
-    }
-    if (frame.file != StringId::kNone) {
-      profile.made_names.push_back(std::make_unique<std::string>(
-          fmt::format("{} ({}:{})", function.name, base_name(sums.text(frame.file)), frame.line)));
+    if (function.name.empty() || frame.file != StringId::kNone) {
+      profile.made_names.push_back(std::make_unique<std::string>(frame_name(frame, sums.names())));
       function.name = *profile.made_names.back();
     }
     profile.functions.push_back(function);

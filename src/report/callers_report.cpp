@@ -15,7 +15,8 @@ namespace fathom {
 namespace {
 
 constexpr size_t kUsualRows = 15;
-constexpr size_t kFigureColumns = 22;
+constexpr size_t kShareColumns = 22;  // of the function itself
+constexpr size_t kFigureColumns = 30;
 constexpr size_t kMostNamed = 8;
 constexpr uint32_t kNobody = UINT32_MAX;      // as a caller: it is the root
 constexpr uint32_t kItself = UINT32_MAX - 1;  // as a callee: it was running itself
@@ -83,9 +84,10 @@ class NeighbourText {
   }
 
  private:
-  void line(std::string_view figures, Style style, std::string_view name, std::string_view tail) {
-    const size_t room = options_.columns - kFigureColumns - display_width(tail);
-    text_ += fmt::format("{:>{}}  ", figures, kFigureColumns - 2) +
+  void line(std::string_view figures, Style style, std::string_view name, std::string_view tail,
+            size_t figure_columns = kFigureColumns) {
+    const size_t room = options_.columns - figure_columns - display_width(tail);
+    text_ += fmt::format("{:>{}}  ", figures, figure_columns - 2) +
              styled(style, fit_name(name, room), options_.colours) +
              styled(Style::kFaint, tail, options_.colours) + "\n";
   }
@@ -100,21 +102,20 @@ class NeighbourText {
       const Function& function = profile_.functions[functions[i]];
       const std::string module = printable(module_name(function.module));
       line("", Style::kName, printable(function.name),
-           module.empty() ? "" : "  " + fit(module, module_columns()));
+           module.empty() ? "" : "  " + fit(module, module_columns()), kShareColumns);
     }
     if (functions.size() > kMostNamed) {
       line("", Style::kFaint,
-           fmt::format("… {} more of that name, taken together", functions.size() - kMostNamed),
-           "");
+           fmt::format("… {} more of that name, taken together", functions.size() - kMostNamed), "",
+           kShareColumns);
     }
     const auto share = [&](const Weight& weight) {
-      return fmt::format(
-          "{:.2f} ± {:.2f} %", 100 * profile_.share(weight.weight),
-          100 * share_half_width(profile_.share(weight.weight), profile_.total.samples));
+      const double part = profile_.share(weight.weight);
+      return fmt::format("{:.2f} {} %", 100 * part, interval_text(part, profile_.total));
     };
     text_ += fmt::format("{:>{}}  of all samples have it on their stack\n", share(found.total),
-                         kFigureColumns - 2);
-    text_ += fmt::format("{:>{}}  were taken in itself\n\n", share(found.self), kFigureColumns - 2);
+                         kShareColumns - 2);
+    text_ += fmt::format("{:>{}}  were taken in itself\n\n", share(found.self), kShareColumns - 2);
   }
 
   void add_list(std::string_view heading, const Sums& sums, const Weight& whole) {
@@ -138,7 +139,8 @@ class NeighbourText {
         whole.weight > 0 ? static_cast<double>(weight.weight) / static_cast<double>(whole.weight)
                          : 0;
     const std::string figures =
-        fmt::format("{:.2f} % {:>10}", 100 * share, format_count(weight.samples));
+        fmt::format("{:.2f} % {:>7} {:>10}", 100 * share, interval_text(share, whole),
+                    format_count(weight.samples));
     if (function == kNobody || function == kItself) {
       line(figures, Style::kFaint,
            function == kItself ? "(itself)" : "(nobody: it is the root of the stack)", "");

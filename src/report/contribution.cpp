@@ -48,10 +48,10 @@ std::string clean_trace(std::string_view folded) {
   return text;
 }
 
-void Traces::add(std::string_view folded, int64_t samples) {
+void Traces::add(std::string_view folded, const Weight& sum) {
   Seen& seen = stacks[clean_trace(folded)];
   ++seen.lines;
-  seen.samples += samples;
+  seen.sum += sum;
 }
 
 std::vector<CompatibleShare> compatible_shares(const std::vector<Traces>& configurations) {
@@ -73,7 +73,7 @@ std::vector<CompatibleShare> compatible_shares(const std::vector<Traces>& config
 Contributions contributions(const std::vector<Traces>& configurations) {
   struct Union {
     size_t owners = 0;
-    int64_t samples = 0;
+    Weight samples = {};
   };
   std::map<std::string_view, Union> all;
   Contributions result;
@@ -81,21 +81,21 @@ Contributions contributions(const std::vector<Traces>& configurations) {
     for (const auto& [stack, seen] : traces.stacks) {
       if (stack.empty()) continue;  // nothing is left of it
       ++all[stack].owners;
-      all[stack].samples += seen.samples;
+      all[stack].samples += seen.sum;
     }
   }
   for (const Traces& traces : configurations) {
-    Contribution& mine = result.each.emplace_back();
+    StackContribution& mine = result.each.emplace_back();
     for (const auto& [stack, seen] : traces.stacks) {
       if (stack.empty()) continue;
       const Union& shared = all[stack];
       ++mine.distinct;
-      mine.samples += seen.samples;
+      mine.samples += seen.sum;
       mine.covered_samples += shared.samples;
       mine.common += shared.owners == configurations.size() ? 1 : 0;
       if (shared.owners > 1) continue;
       ++mine.exclusive;
-      mine.exclusive_samples += seen.samples;
+      mine.exclusive_samples += seen.sum;
     }
   }
   for (const auto& [stack, shared] : all) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/profile.h"
+
 namespace fathom {
 
 // A stack as the tool compares it: without its first two frames and its count, from the first "["
@@ -19,13 +21,14 @@ std::string clean_trace(std::string_view folded);
 
 struct Traces {
   std::string name;
-  // Cleaned stacks: how often lines had them, and how many samples.
+  // Cleaned stacks: how often lines had them, and the samples.
   struct Seen {
-    int64_t lines = 0, samples = 0;
+    int64_t lines = 0;
+    Weight sum = {};
   };
   std::map<std::string, Seen, std::less<>> stacks;
 
-  void add(std::string_view folded, int64_t samples);
+  void add(std::string_view folded, const Weight& sum);
 };
 
 // `sort | uniq -u` of each and of all those lines together: only what occurs exactly once is left.
@@ -35,18 +38,19 @@ struct CompatibleShare {
 };
 std::vector<CompatibleShare> compatible_shares(const std::vector<Traces>& configurations);
 
-// Distinct stacks over those of all together. Samples: how many of all samples.
-struct Contribution {
+// Distinct stacks over those of all together, and sums of samples.
+struct StackContribution {
   int64_t distinct = 0;           // stacks that it has
   int64_t exclusive = 0;          // that no other has
   int64_t common = 0;             // that every other has, too
-  int64_t samples = 0;            // that it took
-  int64_t exclusive_samples = 0;  // of stacks that no other has
-  int64_t covered_samples = 0;    // that all took of stacks that it has
+  Weight samples = {};            // that it took
+  Weight exclusive_samples = {};  // of stacks that no other has
+  Weight covered_samples = {};    // that all took of stacks that it has
 };
 struct Contributions {
-  std::vector<Contribution> each;
-  int64_t distinct = 0, common = 0, samples = 0;  // of all together
+  std::vector<StackContribution> each;
+  int64_t distinct = 0, common = 0;  // of all together
+  Weight samples = {};
 };
 Contributions contributions(const std::vector<Traces>& configurations);
 

@@ -7,10 +7,12 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "base/text_wrap.h"
 #include "import/folded_line.h"
 #include "import/folded_reader.h"
 #include "report/contribution.h"
 #include "report/folded_report.h"
+#include "report/io_text.h"
 #include "report/label_lines.h"
 #include "report/profile.h"
 #include "report/text_table.h"
@@ -21,13 +23,14 @@ namespace {
 
 // A file line by line, as the tool has it: lines that say the same are lines of their own.
 Status add_file(const ProfileSource& source, Traces& traces) {
-  return each_folded_line(source.path,
-                          [&](const FoldedLine& line) { traces.add(line.stack, line.count); });
+  return each_folded_line(source.path, [&](const FoldedLine& line) {
+    traces.add(line.stack, {line.count, line.count});
+  });
 }
 
 Status add_recording(const ProfileSource& source, const ProfileFilter& filter, Traces& traces) {
   TRY_ASSIGN(const Profile profile, load_profile(ProfileSources(&source, 1), filter));
-  for (const FoldedSum& line : folded_sums(profile)) traces.add(line.stack, line.weight);
+  for (const FoldedSum& line : folded_sums(profile)) traces.add(line.stack, line.sum);
   return {};
 }
 
@@ -56,53 +59,71 @@ std::string compatible_text(const std::vector<Traces>& all, const ReportOptions&
   std::string text = styled(Style::kHeading, "As docker-traces-xp has it", options.colours) + "\n";
   const std::vector<CompatibleShare> shares = compatible_shares(all);
   for (size_t i = 0; i < shares.size(); ++i) {
-    text += fit(fmt::format("Configuration {} contributed {}/{} = {} % of all unique traces ({})",
-                            i, shares[i].mine, shares[i].all, shares[i].percent(), all[i].name),
-                options.columns) +
-            "\n";
+    const std::string words =
+        fmt::format("Configuration {} contributed {}/{} = {} % of all unique traces", i,
+                    shares[i].mine, shares[i].all, shares[i].percent());
+    const bool fits = display_width(words) + display_width(all[i].name) + 3 <= options.columns;
+    text += (fits ? words + " (" : wrap(words, options.columns, 2) + "\n  (") +
+            fit(all[i].name, options.columns - 4, Cut::kMiddle) + ")\n";
   }
   return text +
          styled(Style::kFaint,
-                fit("Only lines that occur exactly once count there, so the hottest do not.",
-                    options.columns),
+                wrap("Only lines that occur exactly once count there, so the hottest do not.",
+                     options.columns, 0),
                 options.colours) +
          "\n\n";
 }
 
+// A share of all samples, and half its interval.
+struct Share {
+  double value = 0, half_width = 0;
+};
+Share share_of(const Weight& part, const Weight& all) {
+  if (all.weight <= 0) return {};
+  const double value = static_cast<double>(part.weight) / static_cast<double>(all.weight);
+  return {value, share_half_width(value, all)};
+}
+
+std::string share_text(const Weight& part, const Weight& all) {
+  return fmt::format("{} ± {:.1f}", percent_text(part.weight, all.weight),
+                     100 * share_of(part, all).half_width);
+}
+
 std::string correct_text(const std::vector<Traces>& all, const ReportOptions& options) {
   const Contributions found = contributions(all);
-  TextTable table({{"configuration", Side::kLeft, 0, 12},
+  TextTable table({{"configuration", Side::kLeft, 0, 13},
                    {"distinct"},
-                   {"of all"},
+                   {"of all", Side::kRight, 2},
                    {"exclusive"},
-                   {"of all"},
-                   {"common", Side::kRight, 2},
+                   {"of all", Side::kRight, 3},
+                   {"common", Side::kRight, 5},
                    {"samples"},
-                   {"exclusive"},
-                   {"covered", Side::kRight, 1}});
+                   {"exclusive", Side::kRight, 1},
+                   {"covered", Side::kRight, 4}});
   for (size_t i = 0; i < all.size(); ++i) {
-    const Contribution& mine = found.each[i];
+    const StackContribution& mine = found.each[i];
     table.add({all[i].name, format_count(mine.distinct),
                percent_text(mine.distinct, found.distinct), format_count(mine.exclusive),
                percent_text(mine.exclusive, found.distinct), format_count(mine.common),
-               percent_text(mine.samples, found.samples),
-               percent_text(mine.exclusive_samples, found.samples),
-               percent_text(mine.covered_samples, found.samples)});
+               share_text(mine.samples, found.samples),
+               share_text(mine.exclusive_samples, found.samples),
+               share_text(mine.covered_samples, found.samples)});
   }
   std::string text = styled(Style::kHeading, "Distinct stacks over those of all", options.colours) +
                      "\n" +
                      fit(fmt::format("{} distinct stacks in all, {} common to all, {} samples",
                                      format_count(found.distinct), format_count(found.common),
-                                     format_count(found.samples)),
+                                     format_count(found.samples.samples)),
                          options.columns) +
                      "\n" + table.write(options);
+  if (const auto names = table.left_out(options.columns); !names.empty())
+    text += footnote("a wider terminal also shows: " + join(names, ", "), options);
   for (const char* words :
        {"exclusive: that no other configuration has; common: that all have",
         "samples: its part of all samples; the next exclusive: in stacks that no other has",
-        "covered: all samples, whoever took them, of stacks that it has"})
-    text +=
-        styled(Style::kFaint, fit(std::string("  ") + words, options.columns), options.colours) +
-        "\n";
+        "covered: all samples, whoever took them, of stacks that it has",
+        "±: the 95 % interval of a share of samples, in percent"})
+    text += styled(Style::kFaint, "  " + wrap(words, options.columns, 4), options.colours) + "\n";
   return text;
 }
 
@@ -111,6 +132,54 @@ std::string correct_text(const std::vector<Traces>& all, const ReportOptions& op
 Status write_contribution_report(ProfileSources sources, const ReportOptions& options) {
   TRY_ASSIGN(const std::vector<Traces> all, read_all(sources, options.filter));
   return print_to(options.out, compatible_text(all, options) + correct_text(all, options));
+}
+
+Status write_contribution_json(ProfileSources sources, const ReportOptions& options) {
+  TRY_ASSIGN(const std::vector<Traces> all, read_all(sources, options.filter));
+  const Contributions found = contributions(all);
+  const std::vector<CompatibleShare> compatible = compatible_shares(all);
+  const auto sampled = [&](const Weight& part) {
+    const Share share = share_of(part, found.samples);
+    return fmt::format(R"({{"samples":{},"weight":{},"share":{:.6f},"interval":{:.6f}}})",
+                       part.samples, part.weight, share.value, share.half_width);
+  };
+  std::string text =
+      fmt::format(R"({{"distinct":{},"common":{},"samples":{},"weight":{},"configurations":[)",
+                  found.distinct, found.common, found.samples.samples, found.samples.weight);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const StackContribution& mine = found.each[i];
+    text += fmt::format(
+        "{}\n{{\"name\":{},\"distinct\":{},\"distinct_share\":{:.6f},\"exclusive\":{},"
+        "\"exclusive_share\":{:.6f},\"common\":{},\"own\":{},\"exclusive_samples\":{},"
+        "\"covered\":{},\"compatible\":{{\"mine\":{},\"all\":{},\"percent\":{}}}}}",
+        i == 0 ? "" : ",", json_quote(all[i].name), mine.distinct,
+        ratio(mine.distinct, found.distinct), mine.exclusive, ratio(mine.exclusive, found.distinct),
+        mine.common, sampled(mine.samples), sampled(mine.exclusive_samples),
+        sampled(mine.covered_samples), compatible[i].mine, compatible[i].all,
+        compatible[i].percent());
+  }
+  return print_to(options.out, text + "\n]}\n");
+}
+
+Status write_contribution_csv(ProfileSources sources, const ReportOptions& options) {
+  TRY_ASSIGN(const std::vector<Traces> all, read_all(sources, options.filter));
+  const Contributions found = contributions(all);
+  std::string text =
+      "configuration,distinct,distinct_share,exclusive,exclusive_share,common,samples,share,"
+      "interval,exclusive_samples,exclusive_samples_share,exclusive_samples_interval,"
+      "covered_samples,covered_share,covered_interval\n";
+  for (size_t i = 0; i < all.size(); ++i) {
+    const StackContribution& mine = found.each[i];
+    text += fmt::format("{},{},{:.6f},{},{:.6f},{}", csv_quote(all[i].name), mine.distinct,
+                        ratio(mine.distinct, found.distinct), mine.exclusive,
+                        ratio(mine.exclusive, found.distinct), mine.common);
+    for (const Weight& part : {mine.samples, mine.exclusive_samples, mine.covered_samples}) {
+      const Share share = share_of(part, found.samples);
+      text += fmt::format(",{},{:.6f},{:.6f}", part.samples, share.value, share.half_width);
+    }
+    text += "\n";
+  }
+  return print_to(options.out, text);
 }
 
 }  // namespace fathom

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/event_ratios.h"
+#include "report/timeline_text.h"
 
 namespace fathom {
 namespace {
@@ -59,9 +60,9 @@ std::vector<std::string> told_parts(const Summary& summary) {
       ++more;
       continue;
     }
-    parts.push_back(fmt::format("{} {:.4g}{}", printable(scope_and_name.substr(space + 1)),
-                                range.last, range.unit.empty() ? "" : " " + printable(range.unit)));
-    if (range.largest > range.last) parts.back() += fmt::format(" (peak {:.4g})", range.largest);
+    parts.push_back(printable(scope_and_name.substr(space + 1)) + " " + number_text(range.last) +
+                    (range.unit.empty() ? "" : " " + printable(range.unit)));
+    if (range.largest > range.last) parts.back() += " (peak " + number_text(range.largest) + ")";
   }
   if (more > 0) parts.push_back(fmt::format("{} more in --as html", format_count(more)));
   return parts;

@@ -96,7 +96,9 @@ Status write_picture(ProfileSources sources, const ReportOptions& options, bool 
       .sign = [&](uint32_t node) { return sign_of(diff, node); },
       .keys = {{"more", kMoreColour.c_str()},
                {"less", kLessColour.c_str()},
-               {"no more than chance", kSameColour.c_str()}},
+               {"no more than chance", kSameColour.c_str()},
+               {"+ appeared", nullptr},
+               {"− vanished", nullptr}},
   };
   return print_to(options.out, write_flame_svg(picture));
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "base/text_wrap.h"
 #include "report/flame_page.h"
 #include "report/label_lines.h"
 #include "report/profile_diff.h"
@@ -37,18 +38,31 @@ std::string_view verdict(const ProfileDiff& diff, uint32_t function) {
   return delta > 0 ? "more" : "less";
 }
 
+// A terminal needs the columns for names.
+std::string_view verdict_in(const ReportOptions& options, const ProfileDiff& diff,
+                            uint32_t function) {
+  const bool seen = diff.self_of(function).seen || diff.total_of(function).seen;
+  return seen || options.columns == kAnyWidth ? verdict(diff, function) : "none seen";
+}
+
 std::string heading(const ProfileDiff& diff, const ReportOptions& options) {
   const auto line = [&](Style style, std::string_view text) {
     return styled(style, fit(text, options.columns), options.colours) + "\n";
   };
   std::string text = line(Style::kHeading, diff.names[0] + " → " + diff.names[1]);
-  text += line(Style::kPlain, join(diff_facts(diff), kDot));
-  for (const std::string& note : diff_notes(diff)) text += line(Style::kFaint, note);
+  text += wrap(join(diff_facts(diff), kDot), options.columns, 2, LongWord::kCut) + "\n";
+  for (const std::string& note : diff_notes(diff))
+    text += styled(Style::kFaint, wrap(note, options.columns, 2, LongWord::kCut), options.colours) +
+            "\n";
   return text + "\n";
 }
 
-std::string share_text(double before, double after) {
-  return fmt::format("{:.2f} → {:.2f} %", 100 * before, 100 * after);
+// Shares of their sides, or what they have.
+std::string sides_text(const ProfileDiff& diff, const Change& change, const Weight& before,
+                       const Weight& after) {
+  if (diff.normalised)
+    return fmt::format("{:.2f} → {:.2f} %", 100 * change.before, 100 * change.after);
+  return weight_text(diff.profile, before.weight) + " → " + weight_text(diff.profile, after.weight);
 }
 
 }  // namespace
@@ -62,23 +76,31 @@ Status write_diff_report(ProfileSources sources, const ReportOptions& options) {
   const size_t limit = options.limit.value_or(kUsualRows);
   const size_t rows = limit == 0 ? order.size() : std::min(limit, order.size());
   TextTable table({{"Δ self"},
-                   {"self"},
-                   {"Δ total"},
-                   {"total", Side::kRight, 1},
+                   {"self", Side::kRight, 2},
+                   {"Δ total", Side::kRight, 1},
+                   {"total", Side::kRight, 3},
                    {"what", Side::kLeft},
                    {"function", Side::kLeft, 0, 16},
-                   {"module", Side::kLeft, 2, 8}});
+                   {"module", Side::kLeft, 4, 8}});
   for (size_t i = 0; i < rows; ++i) {
     const Function& function = diff.profile.functions[order[i]];
     const Change self = diff.self_of(order[i]), total = diff.total_of(order[i]);
-    table.add({change_text(self), share_text(self.before, self.after), change_text(total),
-               share_text(total.before, total.after), std::string(verdict(diff, order[i])),
-               printable(function.name), printable(module_name(function.module))});
+    const auto sides = [&, function = order[i]](const Change& change, auto weights) {
+      return sides_text(diff, change, (diff.sides[0].*weights)[function],
+                        (diff.sides[1].*weights)[function]);
+    };
+    table.add({change_text(self), sides(self, &ClassSums::function_self), change_text(total),
+               sides(total, &ClassSums::function_total),
+               std::string(verdict_in(options, diff, order[i])), printable(function.name),
+               printable(module_name(function.module))});
   }
   std::string text = heading(diff, options);
-  text += changed == 0 ? "No function differs more than chance allows\n\n"
-                       : fmt::format("{} of {} functions differ more than chance allows\n\n",
+  text += changed == 0 ? "No function differs more than chance allows\n"
+                       : fmt::format("{} of {} functions differ more than chance allows\n",
                                      format_count(changed), format_count(order.size()));
+  text += styled(Style::kFaint, "among so many at once; an interval is of one function alone",
+                 options.colours) +
+          "\n\n";
   text += table.write(options);
   if (rows < order.size()) {
     text += styled(Style::kFaint,

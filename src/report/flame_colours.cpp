@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/profile_text.h"
 
@@ -76,5 +77,18 @@ std::string flame_colour(const Function& function) {
 }
 
 const ColourKey& colour_key(const Function& function) { return band_of(function).key; }
+
+std::vector<ColourKey> colour_keys(const Profile& profile, std::span<const uint32_t> nodes) {
+  std::map<std::string_view, ColourKey> kinds;
+  for (const uint32_t node : nodes) {
+    if (node == 0) continue;
+    const ColourKey& key = colour_key(profile.function_of(profile.tree.nodes[node]));
+    kinds.emplace(key.name, key);
+  }
+  std::vector<ColourKey> keys;
+  keys.reserve(kinds.size());
+  for (const auto& [name, key] : kinds) keys.push_back(key);
+  return keys;
+}
 
 }  // namespace fathom

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "report/profile.h"
 
@@ -16,9 +17,11 @@ std::string flame_colour(const Function& function);
 
 struct ColourKey {
   const char* name;
-  const char* colour;
+  const char* colour;  // nullptr: the name says it
 };
 // The legend's entry for a function; kinds of the same entry look alike.
 const ColourKey& colour_key(const Function& function);
+// Those of some nodes, by name.
+std::vector<ColourKey> colour_keys(const Profile& profile, std::span<const uint32_t> nodes);
 
 }  // namespace fathom

@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "base/text.h"
+#include "report/flame_colours.h"
 #include "report/flame_page_data.h"
 #include "report/flame_page_parts.h"
 #include "report/page_head.h"
@@ -25,26 +28,40 @@ std::string choice(const char* id, const char* label) {
   return fmt::format("<label hidden>{} <select id=\"{}\"></select></label>\n", label, id);
 }
 
-std::string key_text(const FlamePage& page) {
-  if (page.mode != FlamePage::Mode::kDiff) return {};
-  return fmt::format(
-      "<span class=\"key more\"></span>more in {}<span class=\"key less\"></span>less"
-      "<span class=\"key same\"></span>no more than chance",
-      xml_text(page.sets[1], kHeadColumns));
+// What colours mean: of a difference, else those kinds of code that there are.
+std::string key_text(const Profile& profile, const FlamePage& page) {
+  std::string keys;
+  if (page.mode == FlamePage::Mode::kDiff) {
+    keys = fmt::format(
+        "<span class=\"key more\"></span>more in {}<span class=\"key less\"></span>less"
+        "<span class=\"key same\"></span>no more than chance"
+        "<span class=\"sign\">+</span>appeared<span class=\"sign\">−</span>vanished",
+        xml_text(page.sets[1], kHeadColumns));
+  } else {
+    // Attributes of a picture: the page's policy allows no styles on elements.
+    std::vector<uint32_t> nodes(profile.tree.nodes.size());
+    std::iota(nodes.begin(), nodes.end(), 0);
+    for (const ColourKey& key : colour_keys(profile, nodes))
+      keys += fmt::format(
+          "<svg class=\"key\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect width=\"10\" "
+          "height=\"10\" rx=\"2\" fill=\"{}\"/></svg>{}",
+          key.colour, key.name);
+  }
+  return "<p class=\"keys\">Colours:" + keys + "</p>\n";
 }
 
-std::string head_text(const FlamePage& page, std::string_view script) {
+std::string head_text(const Profile& profile, const FlamePage& page, std::string_view script) {
   return page_head(kFlamePageMark, script, kFlamePageStyle, page.title) +
          fmt::format(
              R"(<header>
 <h1>{}</h1>
-<p>{}{}</p>
+<p>{}</p>
 <p class="notes">{}</p>
-<noscript><p>This picture is drawn by a script, and scripts are switched off here: fathom report --as flamegraph writes one that needs none.</p></noscript>
+{}<noscript><p>This picture is drawn by a script, and scripts are switched off here: fathom report --as flamegraph writes one that needs none.</p></noscript>
 </header>
 )",
              xml_text(page.title, kHeadColumns), xml_text(join(page.facts, " · "), kNoteColumns),
-             key_text(page), xml_text(join(page.notes, " · "), kNoteColumns));
+             xml_text(join(page.notes, " · "), kNoteColumns), key_text(profile, page));
 }
 
 std::string tools_text() {
@@ -86,7 +103,7 @@ ProfileFilter page_filter(ProfileFilter filter) {
 std::string write_flame_page(const Profile& profile, const FlamePage& page) {
   const std::string script = script_text();
   const FlamePageData data = flame_page_data(profile, page);
-  std::string out = head_text(page, script) + tools_text();
+  std::string out = head_text(profile, page, script) + tools_text();
   const auto add = [&out](const char* id, const char* type, const std::string& text) {
     out += fmt::format("<script type=\"{}\" id=\"{}\">", type, id);
     out += text;

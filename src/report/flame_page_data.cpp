@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -161,12 +162,22 @@ class PageData {
   [[nodiscard]] int64_t unit_weight() const {
     int64_t unit = 0;
     for (const NodeSamples& part : profile_.parts) {
-      if (part.self.samples <= 0 || part.self.weight % part.self.samples != 0) return 0;
+      if (part.self.samples <= 0 || part.self.weight % part.self.samples != 0 ||
+          spread_of(part.self) > 0)
+        return 0;
       const int64_t here = part.self.weight / part.self.samples;
       if (unit != 0 && here != unit) return 0;
       unit = here;
     }
     return unit;
+  }
+
+  // How much less the samples tell than as many of equal weight would, in thousandths.
+  static uint64_t spread_of(const Weight& sum) {
+    const double effective = sum.effective();
+    if (effective <= 0) return 0;
+    return static_cast<uint64_t>(
+        std::llround(1000 * (static_cast<double>(sum.samples) / effective - 1)));
   }
 
   std::string parts_text() {
@@ -188,7 +199,10 @@ class PageData {
         cells_ = std::max(cells_, cell_of(first) + 1);
       }
       numbers.add(static_cast<uint64_t>(std::max<int64_t>(0, sum.samples)));
-      if (unit_weight_ == 0) numbers.add(static_cast<uint64_t>(std::max<int64_t>(0, sum.weight)));
+      if (unit_weight_ == 0) {
+        numbers.add(static_cast<uint64_t>(std::max<int64_t>(0, sum.weight)));
+        numbers.add(spread_of(sum));
+      }
       i = end;
     }
     return numbers.text();

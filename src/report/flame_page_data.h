@@ -12,7 +12,7 @@ namespace fathom {
 struct FlamePageData {
   std::string json;     // safe within a script element
   std::string nodes;    // depth first: how many levels up, then the function
-  std::string parts;    // node, group, cell, samples, weight
+  std::string parts;    // node, group, cell, samples; where these are not alike: weight, spread
   std::string colours;  // of each function
 };
 FlamePageData flame_page_data(const Profile& profile, const FlamePage& page);

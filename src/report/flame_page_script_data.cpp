@@ -63,7 +63,7 @@ function readTree() {
 function readParts() {
   const n = D.parts, next = reader('parts');
   const parts = {n, node: new Int32Array(n), group: new Int32Array(n), cell: D.cell_ns ? new Int32Array(n) : null,
-                 weight: new Float64Array(n), samples: new Float64Array(n)};
+                 weight: new Float64Array(n), samples: new Float64Array(n), squares: new Float64Array(n)};
   for (let i = 0, node = 0, cell = 0; i < n; ++i) {
     const step = next();
     if (step) cell = 0;
@@ -72,6 +72,8 @@ function readParts() {
     if (D.cell_ns) parts.cell[i] = next();
     parts.samples[i] = next();
     parts.weight[i] = D.unit_weight ? parts.samples[i] * D.unit_weight : next();
+    const spread = D.unit_weight ? 0 : next() / 1000;
+    parts.squares[i] = parts.samples[i] ? parts.weight[i] ** 2 / parts.samples[i] * (1 + spread) : 0;
   }
   return parts;
 }
@@ -90,7 +92,7 @@ const state = {icicle: D.mode === 'icicle', reversed: false, event: D.event, pro
                from: 0, to: Infinity, zoom: 0, chosen: -1, words: '', width: 'both', normalised: D.normalised,
                sort: DIFF ? 'change' : 'self', table: true};
 let tree = callers;
-let totals = [0, 0], counts = [0, 0];  // of each set: weight and samples
+let totals = [0, 0], counts = [0, 0], effective = [0, 0];  // of each set: weight, samples, and how many of equal weight tell as much
 
 const threadKey = (group) => group.thread && (DIFF ? group.thread : group.thread + ' · ' + group.tid);
 function passing() {
@@ -113,12 +115,15 @@ function addUp() {
   const scale = rateScale();
   totals = [0, 0];
   counts = [0, 0];
+  const squares = [0, 0];
   for (const self of callers.self) self.fill(0);
   eachPart((i, set) => {
     callers.self[set][parts.node[i]] += parts.weight[i] * scale;
     totals[set] += parts.weight[i] * scale;
     counts[set] += parts.samples[i];
+    squares[set] += parts.squares[i] * scale * scale;
   });
+  effective = counts.map((n, set) => (squares[set] > 0 ? Math.min(n, totals[set] ** 2 / squares[set]) : n));
   tree = state.reversed ? reverse() : callers;
   for (let s = 0; s < SETS; ++s) {
     const total = tree.total[s], {parent} = tree;
@@ -206,7 +211,7 @@ function halfWidth(p, n) {
 // Change of a share with its standard deviation, by chance and by how much runs differ among themselves.
 function change(a, b) {
   if (!state.normalised) {
-    const perA = counts[0] ? totals[0] / counts[0] : 0, perB = counts[1] ? totals[1] / counts[1] : 0;
+    const [perA, perB] = effective.map((n, set) => (n ? totals[set] / n : 0));
     const most = Math.max(totals[0], totals[1]) || 1;
     return {delta: (b - a) / most, deviation: D.noise * Math.sqrt(a * perA + b * perB) / most};
   }
@@ -215,7 +220,7 @@ function change(a, b) {
     const guess = (p * n + 1) / (n + 2);
     return guess * (1 - guess) / (n + 2);
   };
-  const variance = chance(p, counts[0]) + chance(q, counts[1]);
+  const variance = chance(p, effective[0]) + chance(q, effective[1]);
   return {delta: q - p, deviation: D.noise * Math.sqrt(variance)};
 }
 )js";

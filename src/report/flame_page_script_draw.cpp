@@ -191,7 +191,7 @@ function figures(i) {
         (state.normalised ? ' points' : ' % of the larger run'));
     if (mark(i)) lines.push(mark(i) === '+ ' ? 'appeared' : 'vanished');
   } else {
-    lines.push(percent(share(a)) + ' ± ' + (100 * halfWidth(share(a), counts[0])).toFixed(2) + ' · ' + weightText(a));
+    lines.push(percent(share(a)) + ' ± ' + (100 * halfWidth(share(a), effective[0])).toFixed(2) + ' · ' + weightText(a));
     const self = tree.self[0][i];
     if (!state.reversed && self > 0 && self !== a) lines.push(percent(share(self)) + ' in itself');
   }

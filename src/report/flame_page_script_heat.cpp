@@ -20,7 +20,7 @@ function drawHeat() {
   if (!parts.cell || DIFF || (D.mode !== 'heat' && D.cells <= 2 * heatRows)) return;
   byId('heat').hidden = false;
   countCells();
-  const room = byId('heat').clientWidth, ratio = devicePixelRatio || 1;
+  const room = byId('heat').clientWidth - 28, ratio = devicePixelRatio || 1;
   perColumn = heatRows;
   while (Math.ceil(D.cells / perColumn) * 3 > room) perColumn += heatRows;
   const many = Math.ceil(D.cells / perColumn), step = perColumn / heatRows;
@@ -60,7 +60,7 @@ const seconds = (cell) => (cell * D.cell_ns / SECOND).toFixed(2).replace(/\.?0+$
 function sayRange() {
   const all = state.from === 0 && state.to === Infinity;
   byId('whole').hidden = all;
-  rangeText.textContent = all ? 'Drag over the cells to cut out a range; each is ' + D.cell_ns / 1e6 + ' ms' :
+  rangeText.textContent = all ? 'Drag over the cells to cut out a range; each is ' + perColumn / heatRows * D.cell_ns / 1e6 + ' ms' :
       '--from ' + seconds(state.from) + ' --to ' + seconds(state.to) + '   · ' + grouped(counts[0] + counts[1]) + ' samples';
 }
 function cellAt(event) {

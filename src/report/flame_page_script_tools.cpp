@@ -68,7 +68,7 @@ let callerTotal = [];
 const MOST_ROWS = 200;
 const columns = DIFF
     ? [['change', 'Δ self'], ['total', 'Δ total'], ['name', 'function']]
-    : [['self', 'self'], ['', '95 %'], ['total', 'total'], ['name', 'function']];
+    : [['self', 'self'], ['', '95 %'], ['total', 'total'], ['', '95 %'], ['name', 'function']];
 function orderOf(sums) {
   const order = [];
   for (let fn = 0; fn < F; ++fn) if (D.kind_of[fn] !== D.process_kind && sums.some((of) => of.total[fn] > 0)) order.push(fn);
@@ -112,10 +112,11 @@ function tableRow(fn, sums) {
       row.title += '\n' + part + ': ' + percent(share(a, 0)) + ' → ' + percent(share(b, 1));
     }
   } else {
-    const self = share(sums[0].self[fn]);
-    cell(percent(self), '');
-    cell('± ' + (100 * halfWidth(self, counts[0])).toFixed(2), 'soft');
-    cell(percent(share(sums[0].total[fn])), '');
+    for (const part of ['self', 'total']) {
+      const of = share(sums[0][part][fn]);
+      cell(percent(of), '');
+      cell('± ' + (100 * halfWidth(of, effective[0])).toFixed(2), 'soft');
+    }
   }
   const sign = !DIFF ? '' : !(sums[0].total[fn] > 0) ? '+ ' : !(sums[1].total[fn] > 0) ? '− ' : '';
   cell(sign + D.names[fn], 'name');

@@ -23,6 +23,7 @@ h1 { font: 600 16px/1.3 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu S
 header p { margin: 2px 0 0; }
 .notes { color: var(--soft); }
 .key { display: inline-block; width: 10px; height: 10px; border-radius: 2px; margin: 0 4px 0 12px; vertical-align: -1px; }
+.keys { color: var(--soft); } .keys .sign { margin: 0 4px 0 12px; font-weight: 700; color: var(--ink); }
 .key.more { background: var(--more); } .key.less { background: var(--less); } .key.same { background: var(--same); }
 .tools { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; padding: 8px 14px; }
 .tools label { color: var(--soft); }
@@ -67,6 +68,11 @@ tbody tr:hover { background: var(--card); }
 #tip div:first-child { font-weight: 600; }
 @media (max-width: 800px) { #table { width: 100%; max-width: none; border-left: 0; } main { flex-direction: column; }
   #table { height: 40%; } }
+@media print { body { display: block; height: auto; min-height: 0; } main { display: block; }
+  .tools, #tip { display: none; } h1 { white-space: normal; overflow-wrap: anywhere; }
+  #graph, #heat { overflow: visible; } #heatmap { max-width: 100%; }
+  #flame { position: static; width: 100% !important; height: auto !important; }
+  #table { width: 100%; max-width: none; min-width: 0; height: auto; overflow: visible; border-left: 0; } }
 )css";
 
 }  // namespace fathom

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "base/text.h"
 #include "report/flame_layout.h"
@@ -160,16 +159,10 @@ class FlamegraphSvg {
 
   [[nodiscard]] std::vector<ColourKey> keys() const {
     if (!picture_.keys.empty()) return picture_.keys;
-    std::map<std::string_view, ColourKey> kinds;
-    for (const FlameBox& box : layout_.boxes) {
-      if (box.node == 0) continue;
-      const ColourKey& key = colour_key(profile_.function_of(profile_.tree.nodes[box.node]));
-      kinds.emplace(key.name, key);
-    }
-    std::vector<ColourKey> keys;
-    keys.reserve(kinds.size());
-    for (const auto& [name, key] : kinds) keys.push_back(key);
-    return keys;
+    std::vector<uint32_t> nodes;
+    nodes.reserve(layout_.boxes.size());
+    for (const FlameBox& box : layout_.boxes) nodes.push_back(box.node);
+    return colour_keys(profile_, nodes);
   }
 
   // The legend, right to left from its own 0.
@@ -178,9 +171,13 @@ class FlamegraphSvg {
     put(R"svg(<g class="keys" transform="translate({} 0)">)svg", kWidth - kPad);
     double x = 0;
     for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-      const double text_width = 7.2 * static_cast<double>(std::string_view(key->name).size());
+      const double text_width = 7.2 * static_cast<double>(display_width(key->name));
       x -= text_width;
       put(R"(<text class="key" x="{:.0f}" y="46">{}</text>)", x, xml_text(key->name, 40));
+      if (key->colour == nullptr) {
+        x -= 14;
+        continue;
+      }
       x -= 16;
       put(R"(<rect x="{:.0f}" y="36" width="11" height="11" rx="2" fill="{}"/>)", x, key->colour);
       x -= 14;

@@ -150,6 +150,7 @@ function resize() {
   svg.setAttribute('viewBox', '0 0 ' + width + ' ' + height);
   corner.setAttribute('x', width - 490);
   keys.setAttribute('transform', 'translate(' + (width - PAD) + ' 0)');
+  keys.setAttribute('visibility', width < 800 ? 'hidden' : 'visible');
   for (const part of svg.querySelectorAll('.across')) part.setAttribute('width', width);
   svg.querySelector('.rule').setAttribute('x2', width);
   draw();

@@ -49,8 +49,8 @@ std::vector<FoldedSum> lines_of(const Profile& profile) {
       ends.resize(node.depth + 1);
       ends[node.depth] = path.size();
     }
-    const int64_t weight = by_samples ? node.self.samples : node.self.weight;
-    if (weight > 0) lines.push_back({path, weight});
+    const Weight sum = by_samples ? Weight{node.self.samples, node.self.samples} : node.self;
+    if (sum.weight > 0) lines.push_back({path, sum});
     for (const uint32_t child : profile.tree.children_of(at)) todo.push_back(child);
   }
   return lines;
@@ -65,7 +65,7 @@ std::vector<FoldedSum> folded_sums(const Profile& profile) {
   size_t kept = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (kept > 0 && lines[kept - 1].stack == lines[i].stack) {
-      lines[kept - 1].weight += lines[i].weight;  // of the same names in other modules, too
+      lines[kept - 1].sum += lines[i].sum;  // of the same names in other modules, too
     } else {
       if (kept != i) lines[kept] = std::move(lines[i]);
       ++kept;
@@ -80,7 +80,7 @@ Status write_folded_report(ProfileSources sources, const ReportOptions& options)
   if (options.aside != nullptr) *options.aside = join(profile_notes(profile), "; ");
   std::string text;
   for (const FoldedSum& line : folded_sums(profile)) {
-    text += line.stack + ' ' + std::to_string(line.weight) + '\n';
+    text += line.stack + ' ' + std::to_string(line.sum.weight) + '\n';
     if (text.size() > (size_t{1} << 20)) {
       TRY(print_to(options.out, text));
       text.clear();

@@ -14,7 +14,7 @@ namespace fathom {
 
 struct FoldedSum {
   std::string stack;
-  int64_t weight = 0;
+  Weight sum = {};  // weight: the figure behind the stack, samples where each stands for as much
 };
 // Each stack once, sorted.
 std::vector<FoldedSum> folded_sums(const Profile& profile);

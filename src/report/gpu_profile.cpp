@@ -41,6 +41,7 @@ void add_call(GpuCalls& sum, const Span& span, int64_t weight = 1) {
 void add_counter(GpuCalls& sum, const Counter& counter) {
   add_saturating(sum.calls, std::max<int64_t>(counter.count, 0));
   add_saturating(sum.time_ns, std::max<int64_t>(counter.time_ns.value_or(0), 0));
+  if (!counter.time_ns) add_saturating(sum.untimed, std::max<int64_t>(counter.count, 0));
   add_saturating(sum.bytes, std::max<int64_t>(counter.bytes.value_or(0), 0));
   add_saturating(sum.errors, std::max<int64_t>(counter.errors.value_or(0), 0));
 }
@@ -65,7 +66,7 @@ class GpuBuilder {
       if (names.text(span.layer) == kLayer) add_span(span, names);
       if (names.text(span.layer) == kDeviceLayer)
         add_call(on_device_[std::string(names.text(span.file))], span);
-      if (names.text(span.layer) == kLeakLayer) add_call(profile_.leaks, span);
+      if (names.text(span.layer) == kLeakLayer) add_leak(span, names);
     }
     for (const Counter& counter : batch.rows.of<Counter>())
       if (names.text(counter.layer) == kLayer) add_sum(counter, names);
@@ -83,6 +84,9 @@ class GpuBuilder {
     };
     profile_.functions = sorted(functions_, by_time);
     profile_.on_device = sorted(on_device_, by_time);
+    profile_.leaked_by = sorted(leaked_by_, [](const auto& a, const auto& b) {
+      return std::tuple(-a.figures.bytes, a.name) < std::tuple(-b.figures.bytes, b.name);
+    });
     profile_.copies = sorted(copies_, [](const auto& a, const auto& b) {
       return std::tuple(-a.figures.all.bytes, a.name) < std::tuple(-b.figures.all.bytes, b.name);
     });
@@ -95,6 +99,7 @@ class GpuBuilder {
     const int64_t weight = is_launch(name) ? weight_of(span, names) : 1;
     add_call(profile_.total, span, weight);
     add_call(functions_[std::string(name)], span, weight);
+    profile_.latency[std::string(name)].add_call(std::max<int64_t>(span.duration_ns, 0));
     if (is_wait(name)) add_call(profile_.waits, span);
     if (is_copy(name)) {
       GpuCopies& copies = copies_[object.empty() ? "?" : object];
@@ -122,6 +127,16 @@ class GpuBuilder {
     last->second = std::max(last->second, end_ns);
   }
 
+  void add_leak(const Span& span, const Dictionary& names) {
+    add_call(profile_.leaks, span);
+    if (span.detail == DetailId::kNone) return;
+    for (const DetailItem& item : names.items(span.detail)) {
+      const StringId* stack = std::get_if<StringId>(&item.value);
+      if (stack != nullptr && names.text(item.key) == "stack")
+        add_call(leaked_by_[std::string(names.text(*stack))], span);
+    }
+  }
+
   void add_sum(const Counter& counter, const Dictionary& names) {
     const std::string_view name = names.text(counter.name);
     add_counter(profile_.total, counter);
@@ -139,7 +154,7 @@ class GpuBuilder {
   }
 
   GpuProfile& profile_;
-  std::map<std::string, GpuCalls, std::less<>> kernels_, functions_, on_device_;
+  std::map<std::string, GpuCalls, std::less<>> kernels_, functions_, on_device_, leaked_by_;
   std::map<std::string, GpuCopies, std::less<>> copies_;
   std::map<std::pair<int64_t, int64_t>, int64_t> last_launch_;  // its end, by thread
 };
@@ -174,7 +189,7 @@ bool is_copy(std::string_view function) { return function.starts_with("cuMemcpy"
 
 Result<GpuProfile> load_gpu_profile(const Recording& recording) {
   GpuProfile profile;
-  TRY_ASSIGN(const auto tables, collect(recording, tables_of<Run, ProbeStatus>()));
+  TRY_ASSIGN(const auto tables, collect_as_written(recording, tables_of<Run, ProbeStatus>()));
   add_run(*tables, profile);
   GpuBuilder builder(profile);
   TRY(recording.read(tables_of<Span, Counter, Gauge>(), [&](const Batch& batch) -> Status {
@@ -182,7 +197,7 @@ Result<GpuProfile> load_gpu_profile(const Recording& recording) {
     return {};
   }));
   builder.finish();
-  profile.damage = recording.damage();
+  profile.damage = damage_of(recording, *tables);
   if (profile.total.calls == 0)
     return Error{Code::kNotFound, "no call of the CUDA driver was recorded",
                  "record some: fathom run --probe cuda -- COMMAND"};

@@ -16,6 +16,7 @@ namespace fathom {
 
 struct GpuCalls {
   int64_t calls = 0, errors = 0, time_ns = 0, longest_ns = 0, bytes = 0;
+  int64_t untimed = 0;  // of the calls: they were only counted
 };
 
 struct GpuCopies {
@@ -39,11 +40,13 @@ struct GpuProfile {
   int64_t duration_ns = 0;
   GpuCalls total, launches, waits;
   LatencyCounts gaps;  // between the end of a launch and the start of the thread's next
-  std::vector<Named<GpuCalls>> kernels, functions;  // by calls, by time
-  std::vector<Named<GpuCopies>> copies;             // by bytes
-  std::map<std::string, GpuMemory> memory;          // by GPU and process
-  std::vector<Named<GpuCalls>> on_device;           // kernels, copies and sets, by time there
+  std::vector<Named<GpuCalls>> kernels, functions;            // by calls, by time
+  std::map<std::string, LatencyCounts, std::less<>> latency;  // of functions that were timed
+  std::vector<Named<GpuCopies>> copies;                       // by bytes
+  std::map<std::string, GpuMemory> memory;                    // by GPU and process
+  std::vector<Named<GpuCalls>> on_device;  // kernels, copies and sets, by time there
   GpuCalls leaks;
+  std::vector<Named<GpuCalls>> leaked_by;  // stacks that allocated them, by bytes
   bool has_probe = false;
   int64_t dropped = 0;
   std::string why;

@@ -11,6 +11,7 @@
 #include "report/io_text.h"
 #include "report/label_lines.h"
 #include "report/text_table.h"
+#include "symbol/demangle.h"
 
 namespace fathom {
 namespace {
@@ -29,9 +30,11 @@ std::string bound_text(const std::optional<LatencyCounts::Bound>& bound) {
 
 void add_head(const GpuProfile& profile, LabelLines& lines) {
   const GpuCalls& total = profile.total;
-  lines.add("Driver",
-            {plural(total.calls, "call", "calls"), format_duration_ns(total.time_ns) + " in them",
-             total.errors == 0 ? "none failed" : format_count(total.errors) + " failed"});
+  std::vector<std::string> driver = {
+      plural(total.calls, "call", "calls"), format_duration_ns(total.time_ns) + " in them",
+      total.errors == 0 ? "none failed" : format_count(total.errors) + " failed"};
+  if (total.untimed > 0) driver.push_back(format_count(total.untimed) + " only counted, not timed");
+  lines.add("Driver", driver);
   lines.add("Launches", {format_count(profile.launches.calls),
                          format_duration_ns(profile.launches.time_ns) + " of the CPU's time"});
   if (profile.gaps.calls() > 0)
@@ -61,14 +64,12 @@ void add_memory(const GpuProfile& profile, LabelLines& lines) {
 }
 
 void add_coverage(const GpuProfile& profile, LabelLines& lines) {
-  const bool whole = profile.has_probe && profile.dropped == 0;
   lines.add(
       "Seen",
-      {!profile.has_probe     ? "losses not known"
-       : profile.dropped == 0 ? "nothing dropped"
-                              : format_count(profile.dropped) + " calls dropped",
+      {!profile.has_probe ? "losses not known"
+                          : dropped_calls_text(profile.dropped, profile.damage),
        profile.on_device.empty() ? "times are the host's" : "times on the device are told apart"},
-      whole || !profile.has_probe ? Style::kPlain : Style::kWarning);
+      is_lossy(profile.dropped, profile.damage) ? Style::kWarning : Style::kPlain);
   if (!profile.why.empty()) lines.add_prose("Note", printable(profile.why), Style::kWarning);
   if (!profile.damage.empty())
     lines.add_prose("Missing", printable(profile.damage), Style::kWarning);
@@ -88,7 +89,7 @@ std::string kernels_text(const GpuProfile& profile, const ReportOptions& options
                    {"launch time", Side::kRight, 2}});
   for (size_t i = 0; i < rows; ++i) {
     const auto& [name, figures] = profile.kernels[i];
-    table.add({printable(name), format_count(figures.calls),
+    table.add({printable(demangle(name)), format_count(figures.calls),
                share(figures.calls, profile.launches.calls), format_duration_ns(figures.time_ns)});
   }
   return heading("Kernels", " by launches", options) + table.write(options) +
@@ -107,7 +108,8 @@ std::string device_text(const GpuProfile& profile, const ReportOptions& options)
                    {"rate", Side::kRight, 2}});
   for (size_t i = 0; i < rows; ++i) {
     const auto& [name, figures] = profile.on_device[i];
-    table.add({printable(name), format_count(figures.calls), format_duration_ns(figures.time_ns),
+    table.add({printable(demangle(name)), format_count(figures.calls),
+               format_duration_ns(figures.time_ns),
                format_duration_ns(figures.time_ns / std::max<int64_t>(figures.calls, 1)),
                format_duration_ns(figures.longest_ns),
                figures.bytes > 0 ? rate_text(figures.bytes, figures.time_ns) : ""});
@@ -133,20 +135,42 @@ std::string copies_text(const GpuProfile& profile, const ReportOptions& options)
          table.write(options);
 }
 
+// Where it was allocated, innermost first; told where that was recorded.
+std::string leaks_text(const GpuProfile& profile, const ReportOptions& options) {
+  if (profile.leaked_by.empty()) return "";
+  const size_t rows = rows_shown(options, kUsualRows, profile.leaked_by.size());
+  TextTable table({{"bytes"}, {"allocations"}, {"allocated by", Side::kLeft, 0, kLeastName}});
+  for (size_t i = 0; i < rows; ++i) {
+    const auto& [name, figures] = profile.leaked_by[i];
+    table.add({format_bytes(figures.bytes), format_count(figures.calls), printable(name)});
+  }
+  return heading("Not freed", " by bytes", options) + table.write(options) +
+         more_text(rows, profile.leaked_by.size(), options);
+}
+
 std::string functions_text(const GpuProfile& profile, const ReportOptions& options) {
   const size_t rows = rows_shown(options, kUsualRows, profile.functions.size());
   TextTable table({{"function", Side::kLeft, 0, kLeastName},
                    {"calls"},
                    {"time"},
                    {"mean", Side::kRight, 1},
+                   {"median", Side::kRight, 4},
+                   {"99 %", Side::kRight, 4},
                    {"longest", Side::kRight, 2},
                    {"bytes", Side::kRight, 1},
                    {"errors", Side::kRight, 3}});
   for (size_t i = 0; i < rows; ++i) {
     const auto& [name, figures] = profile.functions[i];
-    table.add({printable(name), format_count(figures.calls), format_duration_ns(figures.time_ns),
-               figures.calls > 0 ? format_duration_ns(figures.time_ns / figures.calls) : "",
-               figures.longest_ns > 0 ? format_duration_ns(figures.longest_ns) : "",
+    const int64_t timed = figures.calls - figures.untimed;
+    const auto latency = profile.latency.find(name);
+    const auto percentile = [&](int percent) {
+      return latency == profile.latency.end() ? ""
+                                              : bound_text(latency->second.percentile(percent));
+    };
+    table.add({printable(name), format_count(figures.calls),
+               timed > 0 ? format_duration_ns(figures.time_ns) : "",
+               timed > 0 ? format_duration_ns(figures.time_ns / timed) : "", percentile(50),
+               percentile(99), figures.longest_ns > 0 ? format_duration_ns(figures.longest_ns) : "",
                bytes_text(figures.bytes), figures.errors > 0 ? format_count(figures.errors) : ""});
   }
   return heading("Functions", " by time", options) + table.write(options) +
@@ -168,6 +192,7 @@ Status write_gpu_report(const Recording& recording, const ReportOptions& options
   text += kernels_text(profile, options);
   text += copies_text(profile, options);
   text += functions_text(profile, options);
+  text += leaks_text(profile, options);
   return print_to(options.out, text);
 }
 

@@ -11,6 +11,7 @@ extern const std::string_view kHtmlStyle;
 extern const std::string_view kHtmlScriptScales;    // data, units, axes
 extern const std::string_view kHtmlScriptCurves;    // curves and the time axis
 extern const std::string_view kHtmlScriptLanes;     // processes and marks
+extern const std::string_view kHtmlScriptCalls;     // of the CUDA driver, and what ran on devices
 extern const std::string_view kHtmlScriptPointing;  // crosshair, zoom, keys, printing
 
 }  // namespace fathom

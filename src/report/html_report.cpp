@@ -22,8 +22,8 @@ constexpr size_t kCellColumns = 400;
 constexpr size_t kNoteColumns = 2000;
 
 std::string script_text() {
-  return fmt::format("(() => {{\n'use strict';{}{}{}{}}})();\n", kHtmlScriptScales,
-                     kHtmlScriptCurves, kHtmlScriptLanes, kHtmlScriptPointing);
+  return fmt::format("(() => {{\n'use strict';{}{}{}{}{}}})();\n", kHtmlScriptScales,
+                     kHtmlScriptCurves, kHtmlScriptLanes, kHtmlScriptCalls, kHtmlScriptPointing);
 }
 
 class HtmlPage {

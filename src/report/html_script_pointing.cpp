@@ -8,6 +8,7 @@ const std::string_view kHtmlScriptPointing = R"js(
 const marks = data.marks.length ? startPanel('Steps and marks', '') : null;
 if (marks) marks.output = block(marks.keys, 'output');
 const panels = data.panels.map(addPanel);
+const calls = data.calls.lanes.length ? addCalls() : null;
 const lanes = data.lanes.bars.length ? addLanes() : null;
 const axis = {box: block(plots, 'div', 'axis')};
 axis.svg = make(axis.box, 'svg', {'aria-hidden': 'true'});
@@ -23,6 +24,7 @@ function draw(width) {
   view.width = Math.max(200, Math.floor(width));
   if (marks) drawMarks(marks);
   panels.forEach(drawPanel);
+  if (calls) drawCalls(calls);
   if (lanes) drawLanes(lanes);
   reset.disabled = view.from === 0 && view.to === length;
   point(cursor);
@@ -63,6 +65,7 @@ function point(time) {
     const mark = cursor === null ? null : markAt(cursor);
     marks.output.textContent = mark ? `${mark[1]} · at ${duration(mark[0])}` : '';
   }
+  if (calls) calls.output.textContent = cursor === null ? '' : callsAt(cursor);
   if (lanes) {
     lanes.output.textContent = picked ? barText(data.lanes.bars[picked.dataset.bar]) : cursor === null ? '' : runningAt(cursor);
     lanes.keys.hidden = lanes.output.textContent !== '';
@@ -145,8 +148,16 @@ plots.addEventListener('keydown', event => {
   actions[event.key]();
 });
 
-addEventListener('beforeprint', () => { pick(null); cursor = null; draw(680); });
-addEventListener('afterprint', drawAll);
+// On paper each panel brings the axis along: the one at the bottom may stand on another page.
+function addAxes() {
+  for (const panel of plots.querySelectorAll('.panel'))
+    if (panel.nextElementSibling !== axis.box) panel.append(axis.box.cloneNode(true));
+}
+addEventListener('beforeprint', () => { pick(null); cursor = null; draw(680); addAxes(); });
+addEventListener('afterprint', () => {
+  plots.querySelectorAll('.panel > .axis').forEach(copy => copy.remove());
+  drawAll();
+});
 new ResizeObserver(() => { if (Math.floor(plots.clientWidth) !== view.width) drawAll(); }).observe(plots);
 drawAll();
 )js";

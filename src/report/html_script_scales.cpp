@@ -6,6 +6,7 @@ namespace fathom {
 
 const std::string_view kHtmlScriptScales = R"js(
 // {length, marks: [[time, text]], panels: [{title, unit, app, limit, limitLabel, curves: [{label, t, v, lo, hi}]}],
+//  calls: {names, lanes: [{title, t, d, n}]}, t and d in ns,
 //  lanes: {rows, programs, bars: [[row, from, to, ended, colour, pid, cpu, name]], folded, alive}}
 // t: each what is added to the one before; lo and hi, where a point stands for many: their least and most.
 const plots = document.getElementById('plots');
@@ -105,8 +106,10 @@ function timeStep(room) {
 function valueScale(panel) {
   let least = Infinity, most = -Infinity;
   for (const curve of panel.curves) {
-    for (let i = 0; i < curve.t.length; ++i) {
-      if (curve.t[i] < view.from || curve.t[i] > view.to) continue;
+    const any = curve.t.some(time => time >= view.from && time <= view.to);
+    const [first, end] = inView(curve.t);  // between two points there is a line, too
+    for (let i = first; i < end; ++i) {
+      if (any && (curve.t[i] < view.from || curve.t[i] > view.to)) continue;
       least = Math.min(least, curve.lo[i]);
       most = Math.max(most, curve.hi[i]);
     }

@@ -73,6 +73,7 @@ svg text { font: 11px system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif
 svg text.marktext { fill: var(--ink); }
 .bar { stroke: var(--paper); stroke-width: .75; }
 .bar.thin { stroke: none; }
+.call { stroke: var(--paper); stroke-width: .5; }
 .bar.open { stroke-dasharray: 3 2; stroke: #1c2027; }
 .bar.picked { stroke: var(--ink); stroke-width: 1.5; }
 svg text.bartext { fill: #15181d; pointer-events: none; }
@@ -98,7 +99,7 @@ th { color: var(--soft); font-weight: 500; font-size: 12px; vertical-align: bott
 .number { text-align: right; white-space: nowrap; }
 th.number { white-space: normal; }
 td.name { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: 12px;
-  min-width: 90px; max-width: 420px; overflow-wrap: anywhere; }
+  min-width: 150px; max-width: 420px; overflow-wrap: anywhere; }
 td.name:last-child { min-width: 230px; }
 tbody tr:hover { background: var(--card); }
 footer { margin-top: 36px; border-top: 1px solid var(--line); padding-top: 12px; }
@@ -112,8 +113,11 @@ footer dl { display: flex; flex-wrap: wrap; gap: 6px 26px; font-size: 13px; }
   main { max-width: none; padding: 0; }
   .tools, #cross, #choice { display: none; }
   .axis { position: static; }
+  .panel > .axis { border: 0; }
   .panel, tr, .totals > div { break-inside: avoid; }
-  h2 { break-after: avoid; }
+  h2, .panel:has(+ .axis) { break-after: avoid; }
+  .note { break-before: avoid; }
+  details:not([open]) { display: none; }
   .scroll { overflow: visible; }
   table { font-size: 9.5px; } th { font-size: 9px; } td.name { font-size: 8.5px; max-width: none; min-width: 40px; }
   td.name:last-child { min-width: 60px; }

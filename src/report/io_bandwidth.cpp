@@ -35,7 +35,7 @@ Parts parts_of(const IoProfile& profile, size_t columns) {
   const auto most = static_cast<int64_t>(std::max<size_t>(columns, 1));
   Parts parts;
   parts.part_ns = round_up((duration_ns - 1) / most + 1);
-  if (profile.slice_ns > 0 && profile.slice_ns <= duration_ns) {
+  if (profile.slice_ns > 0) {
     const int64_t slices = (parts.part_ns - 1) / profile.slice_ns + 1;
     parts.part_ns = profile.slice_ns * slices;
   }

@@ -17,7 +17,7 @@ enum class IoClass {
   kMetadata,  // names, attributes, folders, locks, options: no content
   kSeek,      //
   kSync,      // content on its way to storage: fsync, fflush
-  kWait,      // for somebody else: poll, select. No I/O of its own
+  kWait,      // for somebody else: poll, wait4. No I/O of its own
   kMap,       // mmap and such; its bytes are a length, not moved
   kMemory,    // malloc and such: no I/O at all; its bytes are a size
   kProcess,   // fork, exec, exit: no I/O

@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMostFiles = 100;
+constexpr size_t kMostFiles = 100;  // and call sites
 
 std::string bound_json(const std::optional<LatencyCounts::Bound>& bound) {
   return bound ? std::to_string(bound->ns) : "null";
@@ -39,6 +39,13 @@ std::string file_json(const IoFile& file) {
       figures.writes, figures.written_bytes, number_json(figures.errors), figures.io_ns);
 }
 
+std::string site_json(const CallSite& site) {
+  return fmt::format(
+      "{{\"place\":{},\"caller\":{},\"name\":{},\"calls\":{},\"bytes\":{},\"time_ns\":{}}}",
+      json_quote(site.place), json_quote(site.caller), json_quote(site.name), site.figures.calls,
+      number_json(site.figures.bytes), number_json(site.figures.time_ns));
+}
+
 template <class Item>
 std::string list_json(const std::vector<Item>& items, size_t most,
                       std::string (*json_of)(const Item&)) {
@@ -56,11 +63,12 @@ std::string io_json(const IoProfile& profile) {
       "{{\n    \"layer\": {},\n    \"calls\": {},\n    \"errors\": {},\n    \"read_bytes\": {},\n"
       "    \"written_bytes\": {},\n    \"io_ns\": {},\n    \"wait_ns\": {},\n"
       "    \"processes\": {},\n    \"threads\": {},\n    \"file_count\": {},\n"
-      "    \"functions\": {},\n    \"files\": {}\n  }}",
+      "    \"functions\": {},\n    \"call_sites\": {},\n    \"files\": {}\n  }}",
       json_quote(profile.layer), total.calls, number_json(total.errors), total.read_bytes,
       total.written_bytes, total.io_ns, total.wait_ns, profile.processes.size(),
       profile.threads.size(), profile.files.size(),
       list_json(profile.functions, SIZE_MAX, function_json),
+      list_json(profile.sites, kMostFiles, site_json),
       list_json(profile.files, kMostFiles, file_json));
 }
 

@@ -159,7 +159,8 @@ class IoBuilder {
 void describe_run(const Collected& tables, IoProfile& profile) {
   for (const ProbeStatus& probe : tables.rows.of<ProbeStatus>()) {
     if (tables.text(probe.probe) != kProbe) continue;
-    profile.coverage = IoCoverage{probe.dropped, std::string(tables.text(probe.why))};
+    profile.coverage = IoCoverage{probe.dropped, std::string(tables.text(probe.why)),
+                                  tables.text(probe.settings).find("stacks") != std::string::npos};
   }
   if (tables.rows.of<Run>().empty()) return;
   const Run& run = tables.rows.of<Run>().front();
@@ -202,8 +203,21 @@ Error nothing_found(const Recording& recording, const ProfileFilter& filter,
 
 }  // namespace
 
+std::string waited_in(const IoProfile& profile) {
+  constexpr size_t kMostNames = 3;
+  std::vector<std::string> names;
+  for (const IoFunction& function : profile.functions) {
+    if (function.layer != profile.layer || function.io_class != IoClass::kWait) continue;
+    if (function.self_ns().value_or(0) <= 0) continue;
+    names.push_back(names.size() < kMostNames ? printable(function.name) : "…");
+    if (names.size() > kMostNames) break;
+  }
+  return join(names, ", ");
+}
+
 Result<IoProfile> load_io_profile(const Recording& recording, const ProfileFilter& filter) {
-  TRY_ASSIGN(const auto tables, collect(recording, tables_of<Run, ProbeStatus, Process, Thread>()));
+  TRY_ASSIGN(const auto tables,
+             collect_as_written(recording, tables_of<Run, ProbeStatus, Process, Thread>()));
   IoProfile profile;
   profile.owner = std::make_unique<CallSums>();
   describe_run(*tables, profile);
@@ -216,8 +230,14 @@ Result<IoProfile> load_io_profile(const Recording& recording, const ProfileFilte
     TRY(threads.found("call"));
     return nothing_found(recording, filter, profile);
   }
+  if (profile.coverage && profile.coverage->stacks) {
+    const auto is_wanted = [&](std::string_view name) {
+      return is_io(io_class(profile.layer, name));
+    };
+    TRY_ASSIGN(profile.sites, load_call_sites(recording, range, profile.layer, is_wanted));
+  }
   if (!threads.open() || filter.from_ns || filter.to_ns) profile.silent.clear();
-  profile.damage = recording.damage();
+  profile.damage = damage_of(recording, *tables);
   profile.from_ns = filter.from_ns.value_or(0);
   profile.slice_ns = profile.owner->slice_ns();
   // A torn recording has no end of its own.

@@ -14,6 +14,7 @@
 
 #include "base/saturate.h"
 #include "record/call_sums.h"
+#include "report/call_sites.h"
 #include "report/io_class.h"
 #include "report/profile_filter.h"
 
@@ -25,7 +26,7 @@ struct IoFigures {
   Maybe errors;  // absent: no call says
   int64_t read_bytes = 0, written_bytes = 0;
   int64_t io_ns = 0;    // own time, waiting left out
-  int64_t wait_ns = 0;  // in poll, select and such
+  int64_t wait_ns = 0;  // in poll, wait4 and such
 
   [[nodiscard]] int64_t bytes() const {
     int64_t sum = read_bytes;
@@ -62,7 +63,8 @@ struct IoPart {
 // What is known of the probe that recorded it.
 struct IoCoverage {
   int64_t dropped = 0;
-  std::string why;  // what is not covered
+  std::string why;      // what is not covered
+  bool stacks = false;  // calls have them
 };
 
 struct IoProfile {
@@ -75,6 +77,7 @@ struct IoProfile {
   std::vector<IoFunction> functions;       // by layer, then by own time, largest first
   std::vector<IoFile> files;               // by bytes, then by time
   std::vector<IoPart> processes, threads;  // by time
+  std::vector<CallSite> sites;             // of calls that have a stack, by time
   std::vector<std::string> silent;         // names of processes without a recorded call
   ByteSeries read, written;                // since from_ns
   int64_t slice_ns = 0;                    // bytes are known no finer; 0: by call
@@ -83,6 +86,9 @@ struct IoProfile {
 
   std::unique_ptr<CallSums> owner;  // of names and latencies
 };
+
+// The functions that wait_ns of the total was spent in, most first: "poll, wait4", "poll, …".
+std::string waited_in(const IoProfile& profile);
 
 // kNotFound where the recording holds no calls of I/O, kInvalid where none passes the filter.
 Result<IoProfile> load_io_profile(const Recording& recording, const ProfileFilter& filter);

@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t kUsualParts = 10;
 constexpr size_t kSilentShown = 5;
+constexpr size_t kLeastFunction = 8;
 
 std::string time_share(const IoProfile& profile) {
   const double share = ratio(profile.total.io_ns, profile.duration_ns);
@@ -28,16 +29,31 @@ std::string time_share(const IoProfile& profile) {
   return fmt::format("{:.2f} of {} threads at a time", share, format_count(profile.threads.size()));
 }
 
+// Of some sources only the calls are known.
+void add_moved(const IoProfile& profile, LabelLines& lines) {
+  const bool sized = std::any_of(
+      profile.functions.begin(), profile.functions.end(), [&](const IoFunction& function) {
+        return function.layer == profile.layer && function.figures.bytes.has_value();
+      });
+  const std::string files = plural(static_cast<int64_t>(profile.files.size()), "file", "files");
+  if (!sized) {
+    lines.add("Moved",
+              {"bytes not recorded", profile.files.empty() ? "files not recorded" : files});
+    return;
+  }
+  lines.add("Moved", {format_bytes(profile.total.read_bytes) + " read",
+                      format_bytes(profile.total.written_bytes) + " written", files});
+}
+
 void add_head(const IoProfile& profile, LabelLines& lines) {
   const IoFigures& total = profile.total;
   std::vector<std::string> time = {format_duration_ns(total.io_ns) + " in calls",
                                    time_share(profile)};
   if (total.wait_ns > 0)
-    time.push_back(format_duration_ns(total.wait_ns) + " more waiting (poll, select)");
+    time.push_back(format_duration_ns(total.wait_ns) + " more waiting (" + waited_in(profile) +
+                   ")");
   lines.add("I/O", time);
-  lines.add("Moved", {format_bytes(total.read_bytes) + " read",
-                      format_bytes(total.written_bytes) + " written",
-                      plural(static_cast<int64_t>(profile.files.size()), "file", "files")});
+  add_moved(profile, lines);
   std::string failed = "failures not recorded";
   if (total.errors)
     failed = *total.errors == 0 ? "none failed" : count_text(total.errors) + " failed";
@@ -68,9 +84,9 @@ void add_coverage(const IoProfile& profile, LabelLines& lines) {
   if (!profile.coverage) {
     parts.emplace_back("losses not known");
   } else {
-    parts.push_back(dropped == 0 ? "nothing dropped" : format_count(dropped) + " calls dropped");
+    parts.push_back(dropped_calls_text(dropped, profile.damage));
   }
-  lines.add("Seen", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
+  lines.add("Seen", parts, is_lossy(dropped, profile.damage) ? Style::kWarning : Style::kPlain);
   if (!profile.silent.empty()) lines.add_prose("", silent_text(profile.silent), Style::kFaint);
   if (profile.coverage && !profile.coverage->why.empty())
     lines.add_prose("Note", printable(profile.coverage->why), Style::kWarning);
@@ -105,6 +121,29 @@ std::string files_text(const IoProfile& profile, const ReportOptions& options) {
             " with " + percent(ratio(all - shown, all)) + " of the bytes; --limit 0 shows all",
         options);
   }
+  return text;
+}
+
+std::string sites_text(const IoProfile& profile, const ReportOptions& options) {
+  if (profile.sites.empty()) return "";
+  const size_t rows = rows_shown(options, kUsualParts, profile.sites.size());
+  TextTable table({{"call site", Side::kLeft, 0, kLeastName},
+                   {"called by", Side::kLeft, 2, kLeastName},
+                   {"function", Side::kLeft, 0, kLeastFunction},
+                   {"calls"},
+                   {"bytes", Side::kRight, 1},
+                   {"time"}});
+  for (size_t i = 0; i < rows; ++i) {
+    const CallSite& site = profile.sites[i];
+    table.add({printable(site.place), printable(site.caller), printable(site.name),
+               format_count(site.figures.calls), bytes_text(site.figures.bytes.value_or(0)),
+               time_text(site.figures.time_ns)});
+  }
+  std::string text = heading("Call sites", " by time in I/O", options) + table.write(options);
+  if (rows < profile.sites.size())
+    text += footnote(format_count(profile.sites.size() - rows) +
+                         " more; --limit 0 shows all; whole stacks: fathom query RUN call-stacks",
+                     options);
   return text;
 }
 
@@ -149,7 +188,9 @@ Status write_io_report(const Recording& recording, const ReportOptions& options)
   const std::string facts =
       std::string(kDot) + (options.filter.from_ns || options.filter.to_ns
                                ? format_duration_ns(profile.duration_ns) + " of the run"
-                               : "run of " + format_duration_ns(profile.duration_ns));
+                           : profile.duration_ns > 0
+                               ? "run of " + format_duration_ns(profile.duration_ns)
+                               : "duration not recorded");
   const size_t room = options.columns - std::min(options.columns, display_width(facts));
   std::string text =
       styled(Style::kHeading, fit(printable(profile.command), room), options.colours) + facts +
@@ -159,6 +200,7 @@ Status write_io_report(const Recording& recording, const ReportOptions& options)
   add_coverage(profile, lines);
   for (const std::string_view layer : profile.layers)
     text += functions_text(profile, layer, options);
+  text += sites_text(profile, options);
   text += files_text(profile, options);
   text += bandwidth_text(profile, options);
   text += parts_text(profile, options);

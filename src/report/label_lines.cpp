@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "record/recording.h"
 
 namespace fathom {
 namespace {
@@ -67,6 +68,24 @@ std::string percent(double share) {
 
 double ratio(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+std::string dropped_text(int64_t dropped, std::string_view what, std::string_view damage) {
+  const bool damaged = damage_took_records(damage);
+  if (dropped == 0 && !damaged) return "nothing dropped";
+  if (dropped == 0) return "some lost to damage";
+  return format_count(dropped) + std::string(what) + " dropped" +
+         (damaged ? ", more lost to damage" : "");
+}
+
+std::string dropped_calls_text(int64_t dropped, std::string_view damage) {
+  if (!damage_left_unwritten(damage)) return dropped_text(dropped, " calls", damage);
+  if (dropped == 0) return "calls may be missing";
+  return "at least " + dropped_text(dropped, " calls", damage);
+}
+
+bool is_lossy(int64_t dropped, std::string_view damage) {
+  return dropped > 0 || damage_took_records(damage) || damage_left_unwritten(damage);
 }
 
 std::string plural(int64_t count, std::string_view one, std::string_view many) {

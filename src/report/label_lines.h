@@ -45,6 +45,13 @@ class LabelLines {
 std::string percent(double share);
 // 0 where there is no whole.
 double ratio(int64_t part, int64_t whole);
+// "nothing dropped", "5 calls dropped"; `damage` is the recording's.
+std::string dropped_text(int64_t dropped, std::string_view what, std::string_view damage);
+// The same of one probe's calls: "at least 5 calls dropped" where the recorder could not write
+// records that may be the probe's.
+std::string dropped_calls_text(int64_t dropped, std::string_view damage);
+// Something may be lost: such a line is a warning.
+bool is_lossy(int64_t dropped, std::string_view damage);
 // "1 process", "1,204 processes".
 std::string plural(int64_t count, std::string_view one, std::string_view many);
 

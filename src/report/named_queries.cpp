@@ -81,11 +81,14 @@ SELECT label, second, scope, name, CASE WHEN ends_with(name, '_total') THEN unit
        round(CASE WHEN ends_with(name, '_total') THEN step / nullif(step_s, 0) ELSE mean END, 3) AS value
 FROM steps ORDER BY run, scope, name, second)"},
 
-    {"peak-memory", "The most memory of each process, of the tree and of the cgroup", R"(
+    {"peak-memory", "The most memory of each process; of the tree and the cgroup, as looks saw it",
+     R"(
 SELECT label, 'process ' || pid AS what, name, peak_rss_bytes AS bytes, NULL AS at_s
 FROM processes WHERE peak_rss_bytes IS NOT NULL
 UNION ALL
-SELECT g.label, g.scope, g.name, max(g.value)::BIGINT, round((max_by(g.time_ns, g.value) - any_value(r.start_ns)) / 1e9, 3)
+SELECT label, 'any process', 'largest', peak_rss_bytes, NULL FROM runs WHERE peak_rss_bytes IS NOT NULL
+UNION ALL
+SELECT g.label, g.scope, g.name, max(g.value)::BIGINT, round((max_by(g.time_ns, g.value) - any_value(r.start_ns)) / 1e9, 3) + 0
 FROM gauges g JOIN runs r USING (run)
 WHERE g.unit = 'bytes' AND g.scope <> 'host' AND NOT ends_with(g.name, '_total') GROUP BY g.run, g.label, g.scope, g.name
 ORDER BY bytes DESC LIMIT 50)"},
@@ -202,6 +205,26 @@ FROM spans o JOIN spans i ON i.run = o.run AND i.pid = o.pid AND i.tid = o.tid A
 GROUP BY o.run, o.label, o.layer, o.name, i.layer, i.name ORDER BY o.run, inner_ms DESC, calls DESC, outer_name, inner_name)",
      "no traced calls lie within each other: fathom run --probe io --io trace"},
 
+    {"libc-self", "Of summed calls: what functions of libc take besides their system calls", R"(
+WITH names AS (
+  SELECT run, label, pid, tid, layer, CASE WHEN layer <> 'c' THEN name
+           WHEN name IN ('open', 'open64', 'openat64', 'creat', 'creat64', '__openat_2', '__open_2') THEN 'openat'
+           WHEN name IN ('pread', '__pread_chk') THEN 'pread64' WHEN name = 'pwrite' THEN 'pwrite64'
+           WHEN name IN ('stat', 'fstat', 'lstat', 'fstatat', 'stat64', 'fstat64', 'lstat64') THEN 'newfstatat'
+           WHEN name = '__read_chk' THEN 'read' WHEN name = 'lseek64' THEN 'lseek' ELSE name END AS name,
+         regexp_extract(coalesce(file, ''), '[^/]*$') AS file, count, time_ns, coalesce(self_time_ns, time_ns) AS self_ns
+  FROM counters WHERE layer IN ('c', 'sys')),
+sums AS (
+  SELECT run, label, pid, tid, name, file, coalesce(sum(count) FILTER (layer = 'c'), 0) AS calls,
+         coalesce(sum(count) FILTER (layer = 'sys'), 0) AS system_calls,
+         sum(self_ns) FILTER (layer = 'c') AS c_ns, sum(time_ns) FILTER (layer = 'sys') AS sys_ns
+  FROM names GROUP BY ALL)
+SELECT label, name, sum(calls)::BIGINT AS calls, round(sum(c_ns) / 1e6, 3) AS c_ms,
+       round(sum(sys_ns) / 1e6, 3) AS sys_ms, round(sum(c_ns - sys_ns) / 1e6, 3) AS self_ms
+FROM sums WHERE calls > 0 AND calls = system_calls
+GROUP BY run, label, name ORDER BY run, self_ms DESC, name)",
+     "no calls were summed in both layers: sudo fathom run --probe io"},
+
     {"access-patterns", "Files by how they are read and written: small pieces, jumps", R"(
 WITH steps AS (
   SELECT run, label, file, name, bytes, offset_bytes,
@@ -218,6 +241,24 @@ SELECT label, file, name, calls, bytes, (bytes // calls)::BIGINT AS mean_bytes, 
                  CASE WHEN calls >= 10 AND jumps * 2 > calls THEN 'random' END) AS warning
 FROM files ORDER BY run, warning = '', calls DESC, file, name LIMIT 50)",
      "no system calls that move bytes were recorded: fathom run --probe io, as root"},
+
+    {"call-stacks",
+     "Traced calls by the stack that made them: how often, how long, from the root to the leaf", R"(
+WITH RECURSIVE made AS (
+  SELECT run, label, layer, name, stack, count(*) AS calls, sum(duration_ns) AS time_ns, max(duration_ns) AS longest_ns,
+         sum(bytes)::BIGINT AS bytes FROM spans
+  WHERE stack IS NOT NULL GROUP BY run, label, layer, name, stack ORDER BY time_ns DESC LIMIT 50),
+path AS (
+  SELECT l.run, l.stack AS leaf, t.parent, coalesce(t.symbol, '[unknown]') AS names
+  FROM (SELECT DISTINCT run, stack FROM made) l JOIN stacks t ON t.run = l.run AND t.id = l.stack
+  UNION ALL
+  SELECT p.run, p.leaf, t.parent, coalesce(t.symbol, '[unknown]') || ';' || p.names
+  FROM path p JOIN stacks t ON t.run = p.run AND t.id = p.parent)
+SELECT m.label, m.layer, m.name, m.calls, round(m.time_ns / 1e6, 3) AS ms, round(m.longest_ns / 1e3, 3) AS longest_us,
+       m.bytes, p.names AS stack
+FROM made m JOIN path p ON p.run = m.run AND p.leaf = m.stack AND p.parent IS NULL
+ORDER BY m.run, m.time_ns DESC, stack)",
+     "no traced call has a stack: fathom run --io trace --io-stacks, as root"},
 
     {"hot-functions", "Where samples were taken: functions by own weight", R"(
 SELECT s.label, s.event, s.state, t.symbol, t.module, t.kind, count(*) AS samples, sum(s.weight) AS weight,

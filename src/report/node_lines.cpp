@@ -42,7 +42,7 @@ Result<std::string> node_lines(const Recording& recording, std::string_view even
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   if (order.size() > kUsualRows) order.resize(kUsualRows);
-  const size_t room = options.columns > kFigureColumns + 40 ? options.columns - kFigureColumns : 40;
+  const size_t room = options.columns > kFigureColumns + 20 ? options.columns - kFigureColumns : 20;
   std::string text;
   for (const auto& [sum, node] : order) {
     const auto& [function, module, program] = *node;

@@ -7,6 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/saturate.h"
+#include "report/pftrace_stacks.h"
 
 namespace fathom {
 namespace {
@@ -16,8 +17,8 @@ namespace trace {
 constexpr uint32_t kPacket = 1;
 }
 namespace packet {
-constexpr uint32_t kTimestamp = 8, kSequence = 10, kEvent = 11, kFlags = 13, kClock = 58,
-                   kDescriptor = 60;
+constexpr uint32_t kTimestamp = 8, kSequence = 10, kEvent = 11, kInterned = 12, kFlags = 13,
+                   kClock = 58, kDescriptor = 60;
 }
 namespace track {
 constexpr uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
@@ -29,14 +30,16 @@ namespace thread {
 constexpr uint32_t kPid = 1, kTid = 2, kName = 5;
 }
 namespace event {
-constexpr uint32_t kAnnotation = 4, kType = 9, kTrack = 11, kCategory = 22, kName = 23, kValue = 30;
+constexpr uint32_t kAnnotation = 4, kType = 9, kTrack = 11, kCategory = 22, kName = 23, kValue = 30,
+                   kFlow = 47, kCallstack = 56;
 constexpr int32_t kBegin = 1, kEnd = 2, kInstant = 3, kCount = 4;
 }  // namespace event
 namespace annotation {
-constexpr uint32_t kInt = 4, kString = 6, kName = 10;
+constexpr uint32_t kInt = 4, kString = 6, kName = 10, kKnownString = 17;
 }
 
-constexpr uint32_t kOneSequence = 1, kMonotonic = 3, kIncrementalStateCleared = 1;
+constexpr uint32_t kOneSequence = 1, kMonotonic = 3, kIncrementalStateCleared = 1,
+                   kNeedsIncrementalState = 2;
 constexpr uint64_t kCounterTracks = uint64_t{1} << 63;
 
 class Packets {
@@ -49,7 +52,8 @@ class Packets {
     protozero::pbf_writer writer(body);
     fill(writer);
     writer.add_uint32(packet::kSequence, kOneSequence);
-    if (first_) writer.add_uint32(packet::kFlags, kIncrementalStateCleared);
+    writer.add_uint32(packet::kFlags,
+                      (first_ ? kIncrementalStateCleared : 0) | kNeedsIncrementalState);
     first_ = false;
     protozero::pbf_writer(bytes).add_message(trace::kPacket, body);
     return print_to(out_, bytes);
@@ -149,27 +153,54 @@ class Tracks {
   std::set<uint64_t> told_;
 };
 
+// Of what ran on a device: which, and in which of its streams; kernels of one may overlap.
+std::string stream_of(const Span& span, const Dictionary& names) {
+  std::string device = "?", stream = "?";
+  if (span.detail == DetailId::kNone) return "gpu";
+  for (const DetailItem& item : names.items(span.detail)) {
+    const StringId* value = std::get_if<StringId>(&item.value);
+    if (value == nullptr) continue;
+    if (names.text(item.key) == "device") device = names.text(*value);
+    if (names.text(item.key) == "stream") stream = names.text(*value);
+  }
+  return "gpu " + device + " stream " + stream;
+}
+
 bool is_request(std::string_view layer) {
   return layer == "block" || layer == "io_uring" || layer == "jbd2";
 }
 
-Status write_span(const Span& span, const Dictionary& names, Packets& packets, Tracks& tracks) {
+Status write_span(const Span& span, const Dictionary& names, Packets& packets, Tracks& tracks,
+                  PftraceStacks& stacks) {
   int64_t end_ns = span.start_ns;
   add_saturating(end_ns, std::max<int64_t>(span.duration_ns, 0));
   const std::string layer(names.text(span.layer));
-  TRY_ASSIGN(const uint64_t track, is_request(layer)
-                                       ? tracks.of_request(layer, span.start_ns, end_ns)
-                                       : tracks.of_thread(names.threads[index_of(span.thread)]));
+  const bool on_device = layer == "gpu";
+  TRY_ASSIGN(
+      const uint64_t track,
+      on_device || is_request(layer)
+          ? tracks.of_request(on_device ? stream_of(span, names) : layer, span.start_ns, end_ns)
+          : tracks.of_thread(names.threads[index_of(span.thread)]));
   const auto note = [](protozero::pbf_writer& event, const char* name, auto&& fill) {
     protozero::pbf_writer to(event, event::kAnnotation);
     to.add_string(annotation::kName, name);
     fill(to);
   };
+  uint64_t stack = 0;
+  if (span.stack != StackId::kNone) {
+    std::string interned;
+    stack = stacks.number(span.stack, interned);
+    if (!interned.empty())
+      TRY(packets.add(
+          [&](protozero::pbf_writer& to) { to.add_message(packet::kInterned, interned); }));
+  }
   const bool lasts = end_ns > span.start_ns;
   const int32_t type = lasts ? event::kBegin : event::kInstant;
   TRY(packets.add_event(span.start_ns, type, track, [&](protozero::pbf_writer& event) {
     event.add_string(event::kCategory, layer);
-    event.add_string(event::kName, std::string(names.text(span.name)));
+    const StringId name = on_device && span.file != StringId::kNone ? span.file : span.name;
+    event.add_string(event::kName, std::string(names.text(name)));
+    if (span.correlation) event.add_fixed64(event::kFlow, static_cast<uint64_t>(*span.correlation));
     if (span.file != StringId::kNone)
       note(event, "file", [&](protozero::pbf_writer& to) {
         to.add_string(annotation::kString, std::string(names.text(span.file)));
@@ -177,6 +208,11 @@ Status write_span(const Span& span, const Dictionary& names, Packets& packets, T
     if (span.bytes)
       note(event, "bytes",
            [&](protozero::pbf_writer& to) { to.add_int64(annotation::kInt, *span.bytes); });
+    if (stack == 0) return;
+    // Newer Perfettos show callstacks of slices, older ones the text.
+    event.add_uint64(event::kCallstack, stack);
+    note(event, "stack",
+         [&](protozero::pbf_writer& to) { to.add_uint64(annotation::kKnownString, stack); });
   }));
   if (!lasts) return {};
   return packets.add_event(end_ns, event::kEnd, track, [](protozero::pbf_writer&) {});
@@ -204,7 +240,9 @@ Status write_pftrace_report(const Recording& recording, const ReportOptions& opt
       event.add_int64(event::kValue, value);
     }));
   }
+  PftraceStacks stacks;
   return recording.read(tables_of<Span>(), [&](const Batch& batch) -> Status {
+    stacks.begin_batch(batch.dictionary);
     // Outer calls begin first.
     std::vector<const Span*> spans;
     for (const Span& span : batch.rows.of<Span>()) spans.push_back(&span);
@@ -212,7 +250,8 @@ Status write_pftrace_report(const Recording& recording, const ReportOptions& opt
       return a->start_ns != b->start_ns ? a->start_ns < b->start_ns
                                         : a->duration_ns > b->duration_ns;
     });
-    for (const Span* span : spans) TRY(write_span(*span, batch.dictionary, packets, tracks));
+    for (const Span* span : spans)
+      TRY(write_span(*span, batch.dictionary, packets, tracks, stacks));
     return {};
   });
 }

@@ -24,13 +24,17 @@ enum class WeightUnit { kSamples, kNanoseconds, kEvents };
 
 struct Weight {
   int64_t weight = 0;   // in the event's unit
-  int64_t samples = 0;  // how many were taken: what chance depends on
+  int64_t samples = 0;  // how many were taken
+  double squares = 0;   // of each sample's weight, added up; 0: they are all alike
 
   Weight& operator+=(const Weight& other) {
     weight += other.weight;
     samples += other.samples;
+    squares += other.squares;
     return *this;
   }
+  // What chance depends on: so many samples of equal weight would tell as much as these do.
+  [[nodiscard]] double effective() const;
 };
 
 struct Function {
@@ -105,8 +109,11 @@ struct Profile {
   std::string event;
   std::vector<std::string> other_events;  // that the recording holds too
   WeightUnit unit = WeightUnit::kSamples;
-  Maybe duration_ns;  // of the run; absent: not known
+  Maybe duration_ns;     // of the run; absent: not known
+  Maybe from_ns, to_ns;  // the part of it that was asked for
   std::vector<uint32_t> rates_hz;
+  std::string obtained;  // samples a second at those rates, as the probe said; empty: not known
+  std::string left_out;  // runs without a sample of the event; empty: none
   Weight total;
   std::vector<Function> functions;
   CallTree tree;
@@ -136,7 +143,10 @@ Result<Profile> load_profile(const Recording& recording, const ProfileFilter& fi
 // Indexes of functions that are no processes, the largest own weight first.
 std::vector<uint32_t> functions_by_self(const Profile& profile);
 
-// Half the width of the 95 % Wilson interval of a share seen in `samples` samples.
-double share_half_width(double share, int64_t samples);
+// Half the width of the 95 % Wilson interval of a share of `all`.
+double share_half_width(double share, const Weight& all);
+// The same in percent, for a table: "± 0.12".
+std::string interval_text(double share, const Weight& all);
+std::string half_width_text(double half_width);
 
 }  // namespace fathom

@@ -22,8 +22,8 @@ double share_of(const Weight& part, const Weight& all) {
 }
 
 // Of a share seen in n samples, also where none was.
-double chance_variance(double share, int64_t samples) {
-  const auto n = static_cast<double>(samples);
+double chance_variance(double share, const Weight& all) {
+  const double n = all.effective();
   const double guess = (share * n + 1) / (n + 2);
   return guess * (1 - guess) / (n + 2);
 }
@@ -34,14 +34,14 @@ Change change_of(const ProfileDiff& diff, const Weight& before, const Weight& af
   Change change{share_of(before, all_before), share_of(after, all_after)};
   if (diff.normalised) {
     change.delta = change.after - change.before;
-    change.deviation = noise * std::sqrt(chance_variance(change.before, all_before.samples) +
-                                         chance_variance(change.after, all_after.samples));
+    change.deviation = noise * std::sqrt(chance_variance(change.before, all_before) +
+                                         chance_variance(change.after, all_after));
   } else {
     const auto most =
         static_cast<double>(std::max({all_before.weight, all_after.weight, int64_t{1}}));
     const auto variance = [](const Weight& part, const Weight& all) {
-      const double each =
-          all.samples > 0 ? static_cast<double>(all.weight) / static_cast<double>(all.samples) : 0;
+      const double n = all.effective();
+      const double each = n > 0 ? static_cast<double>(all.weight) / n : 0;
       return each * static_cast<double>(part.weight);
     };
     change.delta = static_cast<double>(after.weight - before.weight) / most;
@@ -76,7 +76,7 @@ struct Spread {
     const double mean = share_of(sum, all);
     double found = 0;
     for (const uint32_t run : members) {
-      const auto samples = static_cast<double>(runs[run].all.samples);
+      const double samples = runs[run].all.effective();
       if (samples * mean < kFewestExpected || mean >= 1) return;
       const double off = share_of(runs[run].function_self[function], runs[run].all) - mean;
       found += samples * off * off / (mean * (1 - mean));
@@ -163,6 +163,7 @@ Result<ProfileDiff> load_diff(ProfileSources sources, const ReportOptions& optio
                  "fathom diff BEFORE AFTER"};
   }
   ProfileFilter filter = options.filter;
+  filter.compared = true;
   filter.keep_parts = true;
   filter.keep_times = options.pages;
   ProfileDiff diff;
@@ -237,6 +238,9 @@ std::vector<std::string> diff_notes(const ProfileDiff& diff) {
     notes.push_back(
         fmt::format("Runs of a side differ {:.1f} times as much as chance says", diff.noise));
   }
+  if (!diff.normalised)
+    notes.emplace_back(
+        "Δ in percent of the larger side; what differs is what does so among all of them");
   for (std::string& note : profile_notes(diff.profile)) notes.push_back(std::move(note));
   return notes;
 }

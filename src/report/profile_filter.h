@@ -21,6 +21,7 @@ struct ProfileFilter {
   GroupBy group_by = GroupBy::kNone;
 
   // For whoever needs more than sums.
+  bool compared = false;    // builds of one program are one
   bool keep_parts = false;  // Profile::parts: whose samples a node's are
   bool all_events = false;  // they have also those of other events
   bool keep_times = false;  // and stay apart by time

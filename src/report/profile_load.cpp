@@ -13,6 +13,8 @@
 #include "report/program_names.h"
 #include "report/rate_steps.h"
 #include "report/sample_filter.h"
+#include "report/simulated_top.h"
+#include "report/stacks_status.h"
 
 namespace fathom {
 namespace {
@@ -31,14 +33,17 @@ class ProfileLoader {
   }
 
   Result<Profile> load() {
+    if (asks_for_simulated(filter_))
+      return no_simulated_stacks(sources_.front().path, filter_.event);
     for (const ProfileSource& source : sources_) TRY(read_tables(source));
-    if (sources_.size() > 1) names_.emplace(tables_);
+    if (sources_.size() > 1) names_.emplace(tables_, filter_.compared);
     for (size_t source = 0; source < sources_.size(); ++source) TRY(read(source));
     TRY(check_read());
     describe();
     TRY_ASSIGN(const SampleFilter passes, SampleFilter::make(filter_, tables_, sums()));
     profile_.event = passes.event();
     profile_.other_events = passes.other_events();
+    if (sources_.size() == 1) profile_.obtained = obtained_rates(*tables_[0], profile_.event);
     TRY(add_samples(passes));
     profile_.unit = unit_of(profile_.event, profile_.total);
     return std::move(profile_);
@@ -52,8 +57,8 @@ class ProfileLoader {
       tables_.push_back(std::make_unique<Collected>());
       return {};
     }
-    TRY_ASSIGN(auto tables,
-               collect(*source.recording, tables_of<Run, ProbeStatus, Process, Thread>()));
+    TRY_ASSIGN(auto tables, collect_as_written(*source.recording,
+                                               tables_of<Run, ProbeStatus, Process, Thread>()));
     tables_.push_back(std::move(tables));
     return {};
   }
@@ -68,8 +73,9 @@ class ProfileLoader {
       }
       TRY_ASSIGN(const ImportCounts counts, read_folded(source.path, sums()));
       if (counts.skipped > 0)
-        add_damage(fmt::format("{} lines of {} were not understood", format_count(counts.skipped),
-                               printable(source.path)));
+        add_damage(fmt::format("{} lines of {} were not understood, the first is line {}",
+                               format_count(counts.skipped), printable(source.path),
+                               counts.first_skipped));
       return {};
     }
     SampleRange range = sample_range(*tables_[number], filter_);
@@ -79,7 +85,7 @@ class ProfileLoader {
       };
     }
     TRY(sums().add(*source.recording, range));
-    add_damage(source.recording->damage());
+    add_damage(damage_of(*source.recording, *tables_[number]));
     return {};
   }
 
@@ -94,6 +100,14 @@ class ProfileLoader {
       return Error{Code::kInvalid, path + " holds no stack samples of that time",
                    "leave out --from or --to"};
     }
+    for (const ProbeStatus& probe : tables_.front()->rows.of<ProbeStatus>()) {
+      if (tables_.front()->text(probe.probe) == "simulate")
+        return Error{Code::kNotFound, path + " was simulated and not sampled",
+                     fmt::format("what was simulated: fathom report {0} --as top --event "
+                                 "instructions:simulated, fathom report {0} --as stat",
+                                 path)};
+    }
+    if (const auto status = stacks_status(*tables_.front())) return no_samples_error(path, *status);
     return Error{Code::kNotFound, path + " holds no stack samples",
                  "record them with: fathom run --probe stacks -- COMMAND"};
   }
@@ -136,6 +150,8 @@ class ProfileLoader {
 
   void describe_run(const Collected& tables) {
     profile_.command = profile_.runs.front().label;
+    profile_.from_ns = filter_.from_ns;
+    profile_.to_ns = filter_.to_ns;
     const std::vector<Run>& runs = tables.rows.of<Run>();
     if (runs.empty()) return;
     const Run& run = runs.front();
@@ -191,12 +207,15 @@ class ProfileLoader {
       builder.begin_source(*owners.back(), profile_.runs[source].label);
       begin_groups(source, *owners.back());
       const double scale = scale_of(source, passes);
+      const int64_t before = profile_.total.samples;
       for (const SampleSum& sum : sums().sums_of(source)) {
         const bool main = passes.is_main(sum);
         if ((!main && !filter_.all_events) || !passes.passes(sum, source)) continue;
         if (main) quality.add(sum);
         add_sum(sum, weight_of(sum, scale), main, builder);
       }
+      if (profile_.total.samples == before)
+        profile_.left_out += (profile_.left_out.empty() ? "" : ", ") + file_name(source);
     }
     if (profile_.total.samples == 0) return passes.nothing_passed();
     builder.finish();
@@ -207,9 +226,15 @@ class ProfileLoader {
   }
 
   Weight weight_of(const SampleSum& sum, double scale) {
-    Weight weight{sum.weight, sum.samples};
-    if (scale != 1) weight.weight = std::llround(static_cast<double>(weight.weight) * scale);
-    if (sums().text(sum.event) == kFoldedEvent) weight.samples = weight.weight;
+    Weight weight{sum.weight, sum.samples, sum.squares};
+    if (scale != 1) {
+      weight.weight = std::llround(static_cast<double>(weight.weight) * scale);
+      weight.squares *= scale * scale;
+    }
+    if (sums().text(sum.event) == kFoldedEvent) {
+      weight.samples = weight.weight;
+      weight.squares = static_cast<double>(weight.weight);
+    }
     return weight;
   }
 

@@ -20,7 +20,18 @@ std::string rates_text(const Profile& profile) {
   std::string text;
   for (const uint32_t rate : profile.rates_hz)
     text += (text.empty() ? " at " : ", ") + format_count(rate);
-  return text.empty() ? text : text + " Hz";
+  if (text.empty()) return text;
+  return text + " Hz" + (profile.obtained.empty() ? "" : " (" + profile.obtained + " obtained)");
+}
+
+// "run of 15 s", "from 2 s to 3 s of a run of 15 s".
+std::string part_text(const Profile& profile) {
+  std::string text;
+  if (profile.from_ns) text = "from " + format_duration_ns(*profile.from_ns);
+  if (profile.to_ns) text += (text.empty() ? "to " : " to ") + format_duration_ns(*profile.to_ns);
+  if (!profile.duration_ns) return text;
+  return text + (text.empty() ? "run of " : " of a run of ") +
+         format_duration_ns(*profile.duration_ns);
 }
 
 // Where " (hello.c:12)" begins at the end of a name.
@@ -48,7 +59,7 @@ std::vector<std::string> profile_facts(const Profile& profile) {
   std::vector<std::string> facts = {samples + rates_text(profile)};
   if (profile.unit != WeightUnit::kSamples)
     facts.push_back(weight_text(profile, profile.total.weight) + " in all");
-  if (profile.duration_ns) facts.push_back("run of " + format_duration_ns(*profile.duration_ns));
+  if (std::string part = part_text(profile); !part.empty()) facts.push_back(std::move(part));
   return facts;
 }
 
@@ -61,6 +72,8 @@ std::vector<std::string> profile_notes(const Profile& profile) {
       list += (list.empty() ? "" : ", ") + printable(event);
     notes.push_back("Also recorded: " + list + " (choose with --event)");
   }
+  if (!profile.left_out.empty())
+    notes.push_back("Left out, without a sample of it: " + profile.left_out);
   if (!profile.in_step.empty())
     notes.push_back("In step with a sampling rate, shares mislead: " + profile.in_step);
   if (profile.lacks_lines) notes.emplace_back("No source lines: record them with --lines");

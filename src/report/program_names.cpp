@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "report/frame_name.h"
+
 namespace fathom {
 namespace {
 
 constexpr size_t kMostNames = 3;
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 const Process* first_of(const Collected& tables) {
   const std::vector<Process>& processes = tables.rows.of<Process>();
@@ -27,7 +27,7 @@ std::string joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
-ProgramNames::ProgramNames(const SourceTables& tables) {
+ProgramNames::ProgramNames(const SourceTables& tables, bool compared) {
   std::vector<std::string> files;
   for (const auto& of_run : tables) {
     const Process* first = first_of(*of_run);
@@ -38,7 +38,7 @@ ProgramNames::ProgramNames(const SourceTables& tables) {
     if (std::find(files.begin(), files.end(), program.file) == files.end())
       files.push_back(program.file);
   }
-  if (files.size() < 2) return;  // the name of the file says it
+  if (!compared || files.size() < 2) return;  // the name of the file says it
   for (size_t source = 0; source < tables.size(); ++source)
     if (!is_apart(tables, source)) return;
   shared_ = joined(files);

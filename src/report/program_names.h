@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds of one program are one program. Where several runs are looked at together, a module goes
-// by the name of its file wherever that lies, and what each run started has one name for all of
-// them: "old|new" where they differ, unless a run has a process of another's name. Does not change
-// once made: any thread.
+// by the name of its file wherever that lies. Where they are compared, what each run started has
+// one name for all of them: "old|new" where they differ, unless a run has a process of another's
+// name. Does not change once made: any thread.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace fathom {
 
 class ProgramNames {
  public:
-  explicit ProgramNames(const SourceTables& tables);
+  ProgramNames(const SourceTables& tables, bool compared);
 
   // What the module is called among all runs.
   [[nodiscard]] std::string module(size_t source, std::string_view path) const;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "report/io_text.h"
 #include "report/profile.h"
 #include "report/profile_text.h"
 #include "report/rate_steps.h"
@@ -47,9 +48,11 @@ Status write_rates_report(ProfileSources sources, const ReportOptions& options) 
   for (const uint32_t rate : profile.rates_hz) titles.push_back(fmt::format("at {} Hz", rate));
   std::vector<TextColumn> columns;
   columns.reserve(titles.size() + 2);
-  for (const std::string& title : titles) columns.push_back({title.c_str()});
-  columns.push_back({"", Side::kLeft});
-  columns.push_back({"function", Side::kLeft, 0, 16});
+  for (size_t i = 0; i < titles.size(); ++i)  // two to compare stay, however narrow it is
+    columns.push_back({titles[i].c_str(), Side::kRight, i < 2 ? 0 : static_cast<int>(i)});
+  const bool narrow = options.columns < kAnyWidth;
+  columns.push_back({narrow ? "in step" : "", Side::kLeft});
+  columns.push_back({"function", Side::kLeft, 0, 14});
   TextTable table(columns);
   const std::vector<FunctionRates> found = ordered(profile);
   const size_t limit = options.limit.value_or(kUsualRows);
@@ -58,15 +61,18 @@ Status write_rates_report(ProfileSources sources, const ReportOptions& options) 
     std::vector<std::string> cells;
     for (size_t rate = 0; rate < samples.size(); ++rate) {
       const double share = found[i].rates[rate].share;
-      cells.push_back(fmt::format("{:.2f} % ± {:.2f}", 100 * share,
-                                  100 * share_half_width(share, samples[rate])));
+      cells.push_back(
+          fmt::format("{:.2f} % {}", 100 * share, interval_text(share, {0, samples[rate]})));
     }
-    cells.push_back(
-        found[i].in_step ? fmt::format("in step with {} Hz", profile.rates_hz[found[i].odd]) : "");
+    const char* words = narrow ? "" : "in step with ";
+    cells.push_back(found[i].in_step ? fmt::format("{}{} Hz", words, profile.rates_hz[found[i].odd])
+                                     : "");
     cells.push_back(printable(profile.functions[found[i].function].name));
     table.add(std::move(cells));
   }
   std::string text = profile_heading(profile, options) + table.write(options);
+  if (const auto names = table.left_out(options.columns); !names.empty())
+    text += footnote("a wider terminal also shows: " + join(names, ", "), options);
   if (rows < found.size())
     text +=
         fmt::format("{} more functions; --limit 0 shows all\n", format_count(found.size() - rows));

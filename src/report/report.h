@@ -30,6 +30,7 @@ struct ReportOptions {
   std::string function = {};         // for callers
   std::optional<size_t> limit = {};  // rows of a table; 0: all; absent: what the format finds right
   int generation = 0;                // of formats that have several
+  std::string nodes = {};            // for sizing: the file that describes them
   double min_share = 0.01;           // of a tree: what is less is left out
   // For differences.
   enum class Width { kBoth, kBefore, kAfter };
@@ -54,6 +55,8 @@ struct ReportInfo {
   Status (*write_all)(ProfileSources sources, const ReportOptions& options) = nullptr;
   bool of_part = false;        // --from and --to cut the recording that it is given
   const char* page = nullptr;  // the report that shows the same as a page, for -o NAME.html
+  // Of a format of several files: writes them into a folder, which --output names.
+  Status (*write_files)(const Recording& recording, const std::string& folder) = nullptr;
 };
 
 // The table of reports: one line each in all_reports.cpp. The first is the default.

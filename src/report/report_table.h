@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fathom {
@@ -20,5 +21,9 @@ struct ReportTable {
   std::vector<ReportColumn> columns;
   std::vector<std::vector<std::string>> rows;  // as long as there are columns; empty: not measured
 };
+
+// Tables that may be long show so many rows, and say below how many there are.
+constexpr size_t kMostTableRows = 25;
+std::string shown_note(size_t shown, size_t all, std::string_view by);
 
 }  // namespace fathom

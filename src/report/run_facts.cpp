@@ -51,7 +51,9 @@ bool ended_well(const Summary& summary) {
 
 std::vector<std::string> run_facts(const Summary& summary) {
   const Run& run = summary.run();
-  std::vector<std::string> facts = {ending(summary), format_duration_ns(summary.duration_ns)};
+  std::vector<std::string> facts = {ending(summary)};
+  const bool timed = run.end_ns || summary.duration_ns > 0;
+  facts.push_back(timed ? format_duration_ns(summary.duration_ns) : "duration not recorded");
   const auto processes =
       run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
   if (processes > 0) facts.push_back(plural(processes, "process", "processes"));

@@ -11,25 +11,22 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/call_totals.h"
+#include "report/io_profile.h"
+#include "report/io_tables.h"
 #include "report/io_text.h"
 #include "report/profile.h"
 #include "report/profile_text.h"
+#include "report/step_rows.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kMostRows = 25;
 constexpr size_t kCommandColumns = 130;
 constexpr auto kNumber = ColumnKind::kNumber;
 constexpr auto kName = ColumnKind::kName;
 
 std::string bytes_cell(const Maybe& bytes) { return bytes ? format_bytes(*bytes) : ""; }
 std::string percent_cell(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-std::string shown_note(size_t shown, size_t all, std::string_view by) {
-  if (shown == all) return fmt::format("By {}.", by);
-  return fmt::format("The first {} of {}, by {}.", format_count(shown), format_count(all), by);
-}
 
 ReportTable programs_table(const Summary& summary) {
   ReportTable table{"programs", "Programs", "", {}, {}};
@@ -38,7 +35,7 @@ ReportTable programs_table(const Summary& summary) {
                    {"CPU", kNumber},
                    {"Share", kNumber},
                    {"Peak of one", kNumber}};
-  const size_t shown = std::min(kMostRows, summary.programs.size());
+  const size_t shown = std::min(kMostTableRows, summary.programs.size());
   for (const ProgramShare& program : std::span(summary.programs).first(shown)) {
     table.rows.push_back({program.name, format_count(program.processes), time_text(program.cpu_ns),
                           program.cpu_ns ? percent_cell(program.cpu_share) : "",
@@ -60,7 +57,7 @@ ReportTable processes_table(const Summary& summary) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return processes[a].cpu_ns > processes[b].cpu_ns; });
-  const size_t shown = std::min(kMostRows, order.size());
+  const size_t shown = std::min(kMostTableRows, order.size());
   ReportTable table{"processes", "Processes", shown_note(shown, order.size(), "CPU time"), {}, {}};
   table.columns = {{"Process", kName},     {"Pid", kNumber},     {"CPU", kNumber},
                    {"User", kNumber},      {"System", kNumber},  {"Waited for a core", kNumber},
@@ -84,14 +81,17 @@ ReportTable processes_table(const Summary& summary) {
 
 ReportTable functions_table(const StackSummary& stacks) {
   ReportTable table{"functions", "Functions", "", {}, {}};
-  table.columns = {{"Self", kNumber},    {"95 % interval", kNumber}, {"With callees", kNumber},
-                   {"Samples", kNumber}, {"Function", kName},        {"Module", kName}};
+  table.columns = {{"Self", kNumber},         {"95 % interval", kNumber},
+                   {"With callees", kNumber}, {"95 % interval", kNumber},
+                   {"Samples", kNumber},      {"Function", kName},
+                   {"Module", kName}};
   for (const StackSummary::HotFunction& function : stacks.functions) {
-    table.rows.push_back(
-        {fmt::format("{:.2f} %", 100 * function.self_share),
-         fmt::format("± {:.2f}", 100 * share_half_width(function.self_share, stacks.samples)),
-         fmt::format("{:.2f} %", 100 * function.total_share), format_count(function.samples),
-         function.name, std::string(module_name(function.module))});
+    table.rows.push_back({fmt::format("{:.2f} %", 100 * function.self_share),
+                          half_width_text(function.self_half_width),
+                          fmt::format("{:.2f} %", 100 * function.total_share),
+                          half_width_text(function.total_half_width),
+                          format_count(function.samples), function.name,
+                          std::string(module_name(function.module))});
   }
   table.note = fmt::format("{} samples of {}", format_count(stacks.samples), stacks.event);
   if (stacks.quality) table.note += "; stacks: " + quality_text(*stacks.quality);
@@ -100,7 +100,7 @@ ReportTable functions_table(const StackSummary& stacks) {
 }
 
 ReportTable calls_table(const std::vector<CallTotal>& totals, bool files) {
-  const size_t shown = std::min(kMostRows, totals.size());
+  const size_t shown = std::min(kMostTableRows, totals.size());
   ReportTable table{files ? "files" : "calls",
                     files ? "Files" : "Calls",
                     shown_note(shown, totals.size(), files ? "bytes" : "time"),
@@ -127,7 +127,9 @@ ReportTable events_table(const Summary& summary) {
   for (const EventCount& event : summary.tables->rows.of<EventCount>()) {
     const auto text = [&](StringId id) { return std::string(summary.text(id)); };
     table.rows.push_back(
-        {text(event.name), count_text(event.count), text(event.source), text(event.why)});
+        {text(event.name),
+         summary.text(event.unit) == "ns" ? time_text(event.count) : count_text(event.count),
+         text(event.source), text(event.why)});
   }
   return table;
 }
@@ -155,10 +157,18 @@ Result<std::vector<ReportTable>> run_tables(const Recording& recording, const Su
   const auto add = [&](ReportTable table) {
     if (!table.rows.empty()) tables.push_back(std::move(table));
   };
+  TRY_ASSIGN(const std::vector<StepRow> steps, load_steps(recording));
+  add(steps_table(steps));
   if (summary.programs.size() > 1) add(programs_table(summary));
   add(processes_table(summary));
   if (summary.stacks) add(functions_table(*summary.stacks));
-  TRY_ASSIGN(const CallTotals totals, load_call_totals(recording));
+  TRY_ASSIGN(CallTotals totals, load_call_totals(recording));
+  if (const auto io = load_io_profile(recording, {}); io.ok()) {
+    for (ReportTable& table : io_tables(io.value())) add(std::move(table));
+    const auto is_shown = [](const CallTotal& total) { return is_io_layer(total.layer); };
+    std::erase_if(totals.functions, is_shown);
+    std::erase_if(totals.files, is_shown);
+  }
   add(calls_table(totals.functions, false));
   add(calls_table(totals.files, true));
   add(events_table(summary));
@@ -187,6 +197,8 @@ std::vector<std::pair<std::string, std::string>> run_origin(const Summary& summa
   add("Kernel", std::string(summary.text(run.kernel)));
   add("Virtual", std::string(summary.text(run.virtualization)));
   add("Folder", std::string(summary.text(run.cwd)));
+  add("Image", std::string(summary.text(run.image_digest)));
+  add("Dataset", std::string(summary.text(run.dataset_hash)));
   add("Limits", std::string(summary.text(run.limits)));
   add("Looked every", time_text(run.interval_ns));
   add("Recorded by", "fathom " + std::string(summary.text(run.version)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a run that pages and documents show, in this order: programs, processes, functions,
-// calls, files, counters, probes. A table of what was not recorded is not there. Any thread.
+// The tables of a run that pages and documents show, in this order: steps, programs, processes,
+// functions, I/O, other calls and their files, counters, probes. A table of what was not recorded
+// is not there. Any thread.
 #pragma once
 
 #include <vector>

@@ -33,21 +33,27 @@ Result<SampleFilter> SampleFilter::make(const ProfileFilter& filter, const Sourc
   return made;
 }
 
+// Where none is wanted: one that was sampled at a rate, as clocks are, rather than one of which
+// each was a sample; of those the one with most samples.
 Status SampleFilter::choose_event(const std::string& wanted, const SampleSums& sums) {
-  std::map<StringId, int64_t> samples;
-  for (const SampleSum& sum : sums.sums()) samples[sum.event] += sum.samples;
+  std::map<StringId, std::pair<bool, int64_t>> events;  // has a rate, samples
+  for (const SampleSum& sum : sums.sums()) {
+    auto& [has_rate, samples] = events[sum.event];
+    has_rate |= sum.rate_hz != 0;
+    samples += sum.samples;
+  }
   std::set<std::string> known;
-  int64_t most = -1;
-  for (const auto& [event, count] : samples) {
+  std::pair<bool, int64_t> most{false, -1};
+  for (const auto& [event, rank] : events) {
     const std::string name(sums.text(event));
     known.insert(name);
-    if (wanted.empty() ? count > most : name == wanted) {
+    if (wanted.empty() ? rank > most : name == wanted) {
       event_id_ = event;
       event_ = name;
-      most = count;
+      most = rank;
     }
   }
-  if (most < 0) return nothing_of("sample", "event", wanted, known);
+  if (most.second < 0) return nothing_of("sample", "event", wanted, known);
   known.erase(event_);
   other_events_.assign(known.begin(), known.end());
   return {};

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "base/text_wrap.h"
 #include "report/event_cut.h"
 #include "report/event_ratios.h"
 #include "report/label_lines.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr size_t kCountColumns = 20;
 constexpr size_t kLeastNameColumns = 24;
 constexpr size_t kMostNameColumns = 48;
+constexpr size_t kNarrowNameColumns = 16;
+constexpr size_t kCommentColumns = 32;  // that names leave on a terminal
 constexpr std::string_view kSimulated = "valgrind";
 constexpr std::string_view kByFunction = "instructions:simulated";
 
@@ -60,19 +63,37 @@ std::string comment_of(const Stat& stat, const EventCount& event) {
   return seconds > 0 ? format_rate(*event.count, seconds) : std::string();
 }
 
+// Behind the name where there is room for it all, else part by part below each other.
+std::string behind(size_t used, std::string_view mark, const std::vector<std::string>& parts,
+                   size_t columns) {
+  std::string whole = std::string(mark) + join(parts, "  ");
+  if (whole.empty() || used + display_width(whole) <= columns) return whole;
+  const size_t indent = used + display_width(mark);
+  std::string text(mark);
+  for (const std::string& part : parts) {
+    if (&part != &parts.front()) text += "\n" + std::string(indent, ' ');
+    text += wrap(part, columns, indent, LongWord::kCut);
+  }
+  return text;
+}
+
 std::string line_of(const Stat& stat, const EventCount& event) {
   const bool colours = stat.options.colours;
   const std::string count = fmt::format("{:>{}}", count_text(stat, event), kCountColumns);
   std::string name = fit(printable(stat.text(event.name)), stat.name_columns, Cut::kMiddle);
   name += std::string(stat.name_columns - display_width(name), ' ');
-  std::string comment = printable(comment_of(stat, event));
+  std::vector<std::string> comments;
+  if (std::string comment = printable(comment_of(stat, event)); !comment.empty())
+    comments.push_back(std::move(comment));
   if (event.count && event.running_ns.value_or(0) < event.enabled_ns.value_or(0))
-    comment += fmt::format(
-        "  ({:.1f} % of the time, scaled)",
-        100.0 * static_cast<double>(*event.running_ns) / static_cast<double>(*event.enabled_ns));
+    comments.push_back(fmt::format(
+        "({:.1f} % of the time, scaled)",
+        100.0 * static_cast<double>(*event.running_ns) / static_cast<double>(*event.enabled_ns)));
   std::string line = styled(event.count ? Style::kPlain : Style::kFaint, count, colours) + "  " +
                      styled(event.count ? Style::kName : Style::kFaint, name, colours);
-  if (!comment.empty()) line += (event.count ? "  # " : "  ") + comment;
+  if (!comments.empty())
+    line += "  " + behind(kCountColumns + stat.name_columns + 4, event.count ? "# " : "", comments,
+                          stat.options.columns);
   while (line.ends_with(' ')) line.pop_back();
   return line + "\n";
 }
@@ -141,9 +162,14 @@ Status write_stat_report(const Recording& recording, const ReportOptions& option
                  "fathom run --probe counters -- COMMAND counts some"};
   Stat stat{*tables, options, {}};
   find_times(stat);
+  const size_t most =
+      std::clamp(options.columns, kCountColumns + 4 + kCommentColumns + kNarrowNameColumns,
+                 kCountColumns + 4 + kCommentColumns + kMostNameColumns) -
+      (kCountColumns + 4 + kCommentColumns);
+  stat.name_columns = std::min(kLeastNameColumns, most);
   for (const EventCount& event : stat.events())
-    stat.name_columns = std::clamp(display_width(printable(stat.text(event.name))),
-                                   stat.name_columns, kMostNameColumns);
+    stat.name_columns =
+        std::clamp(display_width(printable(stat.text(event.name))), stat.name_columns, most);
   const std::string command = printable(stat.text(tables->rows.of<Run>().front().command));
   std::string text =
       "Counted for " + fit(command, std::max<size_t>(options.columns, 32) - 12) + "\n\n";

@@ -47,10 +47,12 @@ class GaugeRanges {
 };
 
 void add_programs(Summary& summary) {
-  std::map<std::string_view, ProgramShare> by_name;
+  std::map<std::string, ProgramShare> by_name;
   int64_t total_ns = 0;
   for (const Process& process : summary.tables->rows.of<Process>()) {
-    ProgramShare& share = by_name[summary.text(process.name)];
+    std::string name(summary.text(process.name));
+    if (name.empty()) name = "process " + std::to_string(process.pid);  // its name was lost
+    ProgramShare& share = by_name[name];
     ++share.processes;
     if (process.cpu_ns) share.cpu_ns = share.cpu_ns.value_or(0) + *process.cpu_ns;
     share.peak_rss_bytes = std::max(share.peak_rss_bytes, process.peak_rss_bytes);
@@ -80,11 +82,12 @@ void fill_totals_from_gauges(Summary& summary, bool added) {
     if (total) return;
     for (const std::string scope : {"cgroup ", "tree "}) {
       const GaugeRange* gauge = summary.gauge(scope + name);
-      if (gauge != nullptr) {
-        const bool sums = std::string_view(name).ends_with("_total");
-        total = static_cast<int64_t>(gauge->last - (added && sums ? gauge->first : 0));
-        return;
-      }
+      const bool sums = added && std::string_view(name).ends_with("_total");
+      if (gauge == nullptr) continue;
+      // One look, which is no difference, or was too early to see anything.
+      if (gauge->first_ns == gauge->last_ns && (sums || gauge->last == 0)) continue;
+      total = static_cast<int64_t>(gauge->last - (sums ? gauge->first : 0));
+      return;
     }
   };
   fill(run.user_ns, "cpu_user_total");
@@ -104,6 +107,7 @@ Status add_stacks(const Recording& recording, Summary& summary) {
   const auto profile = load_profile(recording, {});
   if (!profile.ok()) {
     if (profile.error().code == Code::kNotFound) return {};
+    if (!recording.damaged_tables().empty()) return {};  // which is said
     return profile.error();
   }
   const Profile& found = profile.value();
@@ -111,22 +115,35 @@ Status add_stacks(const Recording& recording, Summary& summary) {
   stacks.event = found.event;
   stacks.samples = found.total.samples;
   stacks.rates_hz = found.rates_hz;
+  stacks.obtained = found.obtained;
   stacks.quality = found.quality;
   for (const uint32_t i : functions_by_self(found)) {
     const Function& function = found.functions[i];
     if (stacks.functions.size() == kMostFunctions || function.self.weight == 0) break;
-    stacks.functions.push_back({std::string(function.name), std::string(function.module),
-                                found.share(function.self.weight),
-                                found.share(function.total.weight), function.self.samples});
+    const double self = found.share(function.self.weight);
+    const double total = found.share(function.total.weight);
+    stacks.functions.push_back({.name = std::string(function.name),
+                                .module = std::string(function.module),
+                                .self_share = self,
+                                .total_share = total,
+                                .self_half_width = share_half_width(self, found.total),
+                                .total_half_width = share_half_width(total, found.total),
+                                .samples = function.self.samples});
   }
   return {};
 }
 
 // The last moment anything is known of: a torn recording has no end of its own.
-int64_t last_time_ns(const Summary& summary) {
+Result<int64_t> last_time_ns(const Recording& recording, const Summary& summary) {
   const Run& run = summary.run();
   if (run.end_ns) return *run.end_ns;
   int64_t last_ns = run.start_ns;
+  TRY(recording.read(tables_of<Sample, Span>(), [&](const Batch& batch) -> Status {
+    for (const Sample& sample : batch.rows.of<Sample>())
+      last_ns = std::max(last_ns, sample.time_ns);
+    for (const Span& span : batch.rows.of<Span>()) last_ns = std::max(last_ns, span.start_ns);
+    return {};
+  }));
   for (const auto& [name, range] : summary.gauges) last_ns = std::max(last_ns, range.last_ns);
   for (const Process& process : summary.tables->rows.of<Process>()) {
     last_ns = std::max(last_ns, process.end_ns.value_or(process.start_ns));
@@ -150,6 +167,7 @@ Result<Summary> summarize(const Recording& recording) {
                  recording.path() + " does not say which run it is: its first frame is lost",
                  "what is left can be read with: fathom query " + recording.path() + " --list"};
   }
+  summary.is_part = recording.cut().has_value();
   TRY(cut_event_counts(recording, *summary.tables));
   GaugeRanges ranges(summary.gauges);
   TRY(recording.read(tables_of<Gauge>(), [&](const Batch& batch) -> Status {
@@ -157,12 +175,12 @@ Result<Summary> summarize(const Recording& recording) {
     return {};
   }));
   TRY(add_stacks(recording, summary));
+  TRY_ASSIGN(const int64_t last_ns, last_time_ns(recording, summary));
   add_damage(recording, *summary.tables);  // all that was met while reading
   summary.damage = summary.text(summary.run().damage);
   add_programs(summary);
-  if (recording.cut() || !summary.run().end_ns)
-    fill_totals_from_gauges(summary, recording.cut().has_value());
-  summary.duration_ns = last_time_ns(summary) - summary.run().start_ns;
+  if (summary.is_part || !summary.run().end_ns) fill_totals_from_gauges(summary, summary.is_part);
+  summary.duration_ns = last_ns - summary.run().start_ns;
   const Run& run = summary.run();
   if (run.user_ns && run.system_ns) summary.cpu_ns = *run.user_ns + *run.system_ns;
   return summary;

@@ -27,11 +27,13 @@ struct StackSummary {
   struct HotFunction {
     std::string name, module;  // as recorded
     double self_share = 0, total_share = 0;
-    int64_t samples = 0;  // in itself
+    double self_half_width = 0, total_half_width = 0;  // of the 95 % intervals
+    int64_t samples = 0;                               // in itself
   };
   std::string event;
   int64_t samples = 0;
   std::vector<uint32_t> rates_hz;        // asked for
+  std::string obtained;                  // of them; empty: not known
   std::vector<HotFunction> functions;    // by own share, largest first; not all
   std::optional<UnwindQuality> quality;  // absent: not known
 };
@@ -47,6 +49,7 @@ struct Summary {
   std::unique_ptr<Collected> tables;  // runs, probes, processes, events
   std::string damage;                 // what the recording lacks; empty: nothing
   int64_t duration_ns = 0;            // of what is there
+  bool is_part = false;               // of the run's time
   std::optional<int64_t> cpu_ns;
   std::vector<ProgramShare> programs;        // by CPU time, largest first
   std::optional<ProgramShare> largest;       // by peak memory, one process

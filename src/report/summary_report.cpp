@@ -13,14 +13,20 @@
 #include "report/label_lines.h"
 #include "report/profile_text.h"
 #include "report/run_facts.h"
+#include "report/stacks_status.h"
 #include "report/summary.h"
 
 namespace fathom {
 namespace {
 
+// Of a figure that is not there.
+const char* absent(const Summary& summary) {
+  return summary.run().end_ns ? "not measured" : "not recorded";
+}
+
 // "12 ± 2 %" of what was sampled. The interval is rounded up, so that it says no less than it is.
-std::string sampled_percent(double share, int64_t samples) {
-  const double percent = 100 * share, half_width = 100 * share_half_width(share, samples);
+std::string sampled_percent(const StackSummary::HotFunction& function) {
+  const double percent = 100 * function.self_share, half_width = 100 * function.self_half_width;
   const int digits = percent < 9.95 || half_width < 0.95 ? 1 : 0;
   const double unit = digits == 0 ? 1 : 0.1;
   return fmt::format("{:.{}f} ± {:.{}f} %", percent, digits, std::ceil(half_width / unit) * unit,
@@ -43,15 +49,15 @@ void add_cpu(const Summary& summary, LabelLines& lines) {
     parts.push_back(format_duration_ns(*run.user_ns) + " user, " +
                     format_duration_ns(*run.system_ns) + " system");
   } else {
-    parts.emplace_back("not measured");
+    parts.emplace_back(absent(summary));
   }
-  if (summary.cpu_ns) {
+  if (summary.cpu_ns && summary.duration_ns > 0) {
     parts.push_back(fmt::format("{:.2f} of {} cores", ratio(*summary.cpu_ns, summary.duration_ns),
                                 run.cores.value_or(0)));
   }
   if (run.wait_ns && summary.cpu_ns) {
     parts.push_back(percent(ratio(*run.wait_ns, *run.wait_ns + *summary.cpu_ns)) +
-                    " waiting for a core");
+                    " of the time it could run, waiting for a core");
   }
   lines.add("CPU", parts);
 }
@@ -63,9 +69,10 @@ void add_memory(const Summary& summary, LabelLines& lines) {
       tree != nullptr && run.processes.value_or(2) > 1) {
     parts.push_back(format_bytes(std::max<double>(
                         tree->largest, static_cast<double>(run.peak_rss_bytes.value_or(0)))) +
-                    " peak of the tree, at least");
+                    " most seen of the tree, shared pages in each");
   }
-  if (summary.largest) {
+  // A look at a short process can miss its peak, which its parent is told when it ends.
+  if (summary.largest && *summary.largest->peak_rss_bytes >= run.peak_rss_bytes.value_or(0)) {
     parts.push_back(format_bytes(*summary.largest->peak_rss_bytes) + " peak of " +
                     printable(summary.largest->name));
   } else if (run.peak_rss_bytes) {
@@ -89,7 +96,7 @@ void add_io(const Summary& summary, LabelLines& lines) {
     lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read",
                        format_bytes(*run.disk_written_bytes) + " written"});
   } else {
-    lines.add("Disk", {"not measured"});
+    lines.add("Disk", {absent(summary)});
   }
   if (run.read_chars && run.written_chars) {
     lines.add("I/O", {format_bytes(*run.read_chars) + " read",
@@ -110,9 +117,11 @@ void add_pressure(const Summary& summary, LabelLines& lines) {
     for (const std::string what : {"cpu", "io", "memory"}) {
       const GaugeRange* stalled =
           summary.gauge(fmt::format("{} pressure_{}_some_total", scope, what));
-      if (stalled == nullptr) continue;
+      if (stalled == nullptr || stalled->first_ns == stalled->last_ns) continue;  // one look
       const auto stalled_ns = static_cast<int64_t>(stalled->last - stalled->first);
-      parts.push_back(what + " " + percent(ratio(stalled_ns, summary.duration_ns)));
+      // The kernel's clock is not the one of our looks: no more than the time that passed.
+      const double share = ratio(stalled_ns, stalled->last_ns - stalled->first_ns);
+      parts.push_back(what + " " + percent(std::min(share, 1.0)));
     }
     if (parts.empty()) continue;
     parts.emplace_back(scope == "host" ? "of the time something on the host was short of it"
@@ -136,19 +145,33 @@ void add_programs(const Summary& summary, LabelLines& lines) {
   std::vector<std::string> functions;
   for (const StackSummary::HotFunction& function : summary.stacks->functions) {
     if (functions.size() == 5 || function.self_share < 0.005) break;
-    functions.push_back(fit_name(printable(function.name), 36) + " " +
-                        sampled_percent(function.self_share, summary.stacks->samples));
+    std::string name = printable(function.name);
+    if (name == "[unknown]" && !function.module.empty())
+      name += " in " + printable(module_name(function.module));
+    functions.push_back(fit_name(name, 36) + " " + sampled_percent(function));
   }
   lines.add(several ? "" : "Hot", functions);
 }
 
+// The probe ran, and there is nothing of it.
+void add_no_stacks(const Summary& summary, LabelLines& lines) {
+  auto status = stacks_status(*summary.tables);
+  if (!status) return;
+  if (summary.is_part) status->taken = 0;  // those of other parts
+  std::vector<std::string> parts = {no_samples_text(*status)};
+  if (summary.cpu_ns)
+    parts.push_back("the program used " + format_duration_ns(*summary.cpu_ns) + " of CPU");
+  lines.add("Stacks", parts);
+}
+
 void add_stacks(const Summary& summary, LabelLines& lines) {
-  if (!summary.stacks) return;
+  if (!summary.stacks) return add_no_stacks(summary, lines);
   const StackSummary& stacks = *summary.stacks;
   std::string samples = plural(stacks.samples, "sample", "samples");
   for (size_t i = 0; i < stacks.rates_hz.size(); ++i)
     samples += (i == 0 ? " at " : ", ") + format_count(stacks.rates_hz[i]);
   if (!stacks.rates_hz.empty()) samples += " Hz";
+  if (!stacks.obtained.empty()) samples += " (" + stacks.obtained + " obtained)";
   std::vector<std::string> parts = {samples};
   if (stacks.quality) parts.push_back(quality_text(*stacks.quality));
   lines.add("Stacks", parts);
@@ -161,7 +184,8 @@ void add_recorder(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (!run.recorder_cpu_ns) return;
   std::string cpu = format_duration_ns(*run.recorder_cpu_ns) + " CPU";
-  if (summary.duration_ns >= kNsPerSecond) {  // most of it is start-up
+  // Of a shorter run most of it is start-up.
+  if (summary.duration_ns >= kNsPerSecond && !summary.is_part) {
     cpu += ", " + percent(ratio(*run.recorder_cpu_ns, summary.duration_ns)) + " of one core";
   }
   std::vector<std::string> parts = {cpu,
@@ -170,8 +194,9 @@ void add_recorder(const Summary& summary, LabelLines& lines) {
                                         " in the kernel",
                                     plural(run.records.value_or(0), "record", "records")};
   const int64_t dropped = run.dropped.value_or(0);
-  parts.push_back(dropped == 0 ? "nothing dropped" : format_count(dropped) + " dropped");
-  lines.add("Recorder", parts, dropped == 0 ? Style::kPlain : Style::kWarning);
+  parts.push_back(dropped_text(dropped, "", summary.damage));
+  lines.add("Recorder", parts,
+            dropped == 0 && !damage_took_records(summary.damage) ? Style::kPlain : Style::kWarning);
 }
 
 void add_notes(const Summary& summary, LabelLines& lines) {

@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kMostApplicationPanels = 40;
 constexpr size_t kMostMarks = 500;
+constexpr size_t kMostContainers = 12;  // drawn
+constexpr std::string_view kContainer = "container ";
 constexpr std::string_view kAddsUp = "_total";  // the end of such a name
 
 bool of_resources(std::string_view scope) {
@@ -96,6 +98,7 @@ class TimelineBuilder {
 
   void finish(const Summary& summary, Timeline& timeline) const {
     add_resources(summary, timeline);
+    add_containers(timeline);
     for (const Application& told : applications_) {
       timeline.panels.push_back({.title = told.title,
                                  .unit = told.unit,
@@ -113,6 +116,10 @@ class TimelineBuilder {
     const Follower* follower;
   };
 
+  struct Container {
+    Follower *cpu, *memory;
+  };
+
   static std::string key(std::string_view scope, std::string_view name) {
     return std::string(scope) + '\0' + std::string(name);
   }
@@ -126,6 +133,7 @@ class TimelineBuilder {
       for (const CurveSpec& curve : spec.curves) {
         if (curve.label == nullptr) continue;
         Curve made{curve.label, (follower++)->points()};
+        if (panel.unit == "%") keep_within_time(made);
         if (!made.points.empty()) panel.curves.push_back(std::move(made));
       }
       const bool wanted = !panel.curves.empty() && !(spec.instead && before);
@@ -144,6 +152,40 @@ class TimelineBuilder {
     if (!idle.empty()) timeline.notes.push_back("Measured, and 0 all the time: " + idle + ".");
   }
 
+  // Of several containers, a curve each in panels of all.
+  void add_containers(Timeline& timeline) const {
+    Panel cpu{.title = "CPU of each container", .unit = "cores"};
+    Panel memory{.title = "Memory of each container", .unit = "bytes"};
+    for (const auto& [name, container] : containers_) {
+      cpu.curves.push_back({name, container.cpu->points()});
+      memory.curves.push_back({name, container.memory->points()});
+    }
+    for (Panel* panel : {&cpu, &memory})
+      if (!panel->curves.empty()) timeline.panels.push_back(std::move(*panel));
+  }
+
+  void follow_container(const std::string& container, std::string_view name, Places& places) {
+    if (!containers_.contains(container)) {
+      if (containers_.size() == kMostContainers) return;
+      Container made{};
+      made.cpu = &followers_.emplace_back(true, 2, 1e-9, length_ns_, shortest_ns_);
+      made.memory = &followers_.emplace_back(false, 1, 1, length_ns_, shortest_ns_);
+      containers_[container] = made;
+    }
+    const Container& known = containers_[container];
+    if (name == "cpu_user_total") places.push_back({known.cpu, 0});
+    if (name == "cpu_system_total") places.push_back({known.cpu, 1});
+    if (name == "memory") places.push_back({known.memory, 0});
+  }
+
+  // Of stalled time, which the kernel counts with a clock that is not the one of our looks.
+  static void keep_within_time(Curve& curve) {
+    for (CurvePoint& point : curve.points) {
+      for (double* value : {&point.least, &point.value, &point.most})
+        *value = std::min(*value, 100.0);
+    }
+  }
+
   static bool nothing_but_zero(const Panel& panel) {
     return std::all_of(panel.curves.begin(), panel.curves.end(), [](const Curve& curve) {
       return std::all_of(curve.points.begin(), curve.points.end(),
@@ -155,6 +197,10 @@ class TimelineBuilder {
     const std::string_view scope = names.text(gauge.scope), name = names.text(gauge.name);
     const auto [entry, added] = by_gauge_.try_emplace(key(scope, name));
     if (!added || of_resources(scope)) return entry->second;
+    if (scope.starts_with(kContainer)) {
+      follow_container(std::string(scope.substr(kContainer.size())), name, entry->second);
+      return entry->second;
+    }
     if (applications_.size() == kMostApplicationPanels) {
       ++not_shown_;
       return entry->second;
@@ -175,6 +221,7 @@ class TimelineBuilder {
   std::deque<Follower> followers_;
   std::map<std::string, Places> by_gauge_;
   std::vector<Application> applications_;
+  std::map<std::string, Container> containers_;
   size_t not_shown_ = 0;
 };
 
@@ -196,8 +243,10 @@ Result<Timeline> load_timeline(const Recording& recording, const Summary& summar
   timeline.length_ns = summary.duration_ns;
   TimelineBuilder builder(summary);
   size_t marks_left_out = 0;
-  TRY(recording.read(tables_of<Gauge, Mark>(), [&](const Batch& batch) -> Status {
+  CallLanesBuilder calls(summary.run().start_ns);
+  TRY(recording.read(tables_of<Gauge, Mark, Span>(), [&](const Batch& batch) -> Status {
     builder.add(batch);
+    calls.add(batch);
     add_marks(batch, summary.run().start_ns, timeline, marks_left_out);
     return {};
   }));
@@ -209,6 +258,10 @@ Result<Timeline> load_timeline(const Recording& recording, const Summary& summar
     timeline.notes.push_back(
         fmt::format("{} more marks are in the table marks.", format_count(marks_left_out)));
   timeline.lanes = lay_out_processes(summary);
+  timeline.calls = calls.finish();
+  if (timeline.calls.left_out > 0)
+    timeline.notes.push_back(fmt::format("{} shorter calls are in the table spans.",
+                                         format_count(timeline.calls.left_out)));
   return timeline;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "report/call_lanes.h"
 #include "report/curve.h"
 #include "report/process_lanes.h"
 #include "report/summary.h"
@@ -39,6 +40,7 @@ struct Timeline {
   int64_t length_ns = 0;
   std::vector<Panel> panels;
   ProcessLanes lanes;
+  CallLanes calls;
   std::vector<TimelineMark> marks;
   std::vector<std::string> notes;  // what is not drawn, and why
 };

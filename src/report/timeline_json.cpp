@@ -87,6 +87,25 @@ std::string lanes_json(const ProcessLanes& lanes, const Summary& summary) {
       list_json(lanes.folded_alive, [](int64_t count) { return std::to_string(count); }));
 }
 
+std::string calls_json(const CallLanes& calls) {
+  const auto lane_json = [](const CallLane& lane) {
+    int64_t before_ns = 0;
+    const std::string times = list_json(lane.bars, [&](const CallBar& bar) {
+      const int64_t step_ns = bar.start_ns - before_ns;
+      before_ns = bar.start_ns;
+      return std::to_string(step_ns);
+    });
+    return fmt::format(
+        "\n{{\"title\":{},\"t\":{},\"d\":{},\"n\":{}}}", name_json(lane.title), times,
+        list_json(lane.bars, [](const CallBar& bar) { return std::to_string(bar.duration_ns); }),
+        list_json(lane.bars, [](const CallBar& bar) { return std::to_string(bar.name); }));
+  };
+  return fmt::format(
+      "{{\"names\":{},\"lanes\":{}}}",
+      list_json(calls.names, [](const std::string& name) { return name_json(name); }),
+      list_json(calls.lanes, lane_json));
+}
+
 // What could end the script element or start another is written as an escape of JSON. All of it is
 // within strings.
 std::string within_html(std::string_view json) {
@@ -112,10 +131,11 @@ std::string timeline_json(const Timeline& timeline, const Summary& summary) {
   const auto mark_json = [](const TimelineMark& mark) {
     return fmt::format("\n[{},{}]", mark.time_ns / 1000, name_json(mark.text));
   };
-  return within_html(fmt::format("{{\"length\":{},\"marks\":{},\"lanes\":{},\"panels\":{}}}",
-                                 timeline.length_ns / 1000, list_json(timeline.marks, mark_json),
-                                 lanes_json(timeline.lanes, summary),
-                                 list_json(timeline.panels, panel_json)));
+  return within_html(
+      fmt::format("{{\"length\":{},\"marks\":{},\"lanes\":{},\"calls\":{},\"panels\":{}}}",
+                  timeline.length_ns / 1000, list_json(timeline.marks, mark_json),
+                  lanes_json(timeline.lanes, summary), calls_json(timeline.calls),
+                  list_json(timeline.panels, panel_json)));
 }
 
 }  // namespace fathom

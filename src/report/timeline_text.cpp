@@ -11,14 +11,18 @@
 
 namespace fathom {
 
+std::string number_text(double value) {
+  return std::abs(value) >= 1e4 && std::abs(value) < 1e15
+             ? format_count(static_cast<int64_t>(std::llround(value)))
+             : fmt::format("{:.4g}", value);
+}
+
 std::string figure_text(double value, std::string_view unit) {
   if (unit == "bytes") return format_bytes(value);
   if (unit == "bytes/s") return format_bytes(value) + "/s";
   if (unit == "%") return fmt::format("{:.1f} %", value);
   if (unit == "cores") return fmt::format("{:.2f} cores", value);
-  const std::string number = std::abs(value) >= 1e4 && std::abs(value) < 1e15
-                                 ? format_count(static_cast<int64_t>(std::llround(value)))
-                                 : fmt::format("{:.4g}", value);
+  const std::string number = number_text(value);
   return unit.empty() || unit == "count" ? number : number + " " + std::string(unit);
 }
 

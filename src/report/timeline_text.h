@@ -12,6 +12,7 @@ namespace fathom {
 
 // "1.52 cores", "12.3 MB/s", "37 items".
 std::string figure_text(double value, std::string_view unit);
+std::string number_text(double value);
 
 // Mean and peak of every curve; the marks.
 ReportTable curves_table(const Timeline& timeline);

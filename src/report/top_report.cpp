@@ -8,14 +8,16 @@
 #include "base/text.h"
 #include "base/text_style.h"
 #include "report/profile_text.h"
+#include "report/simulated_top.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kUsualRows = 30;
-constexpr size_t kFigureColumns = 37;  // before the function's name
-constexpr size_t kModuleColumns = 16;
-constexpr size_t kWideNameColumns = 60;  // before the module, where a line may have any width
+constexpr size_t kFigureColumns = 44;  // before the function's name
+constexpr size_t kModuleColumns = 14;
+constexpr size_t kLeastNameColumns = 18;  // else there are no modules
+constexpr size_t kWideNameColumns = 60;   // before the module, where a line may have any width
 
 struct Widths {
   size_t name, module;
@@ -24,6 +26,11 @@ struct Widths {
 
 Widths widths_of(const Profile& profile, std::span<const uint32_t> shown, size_t columns) {
   if (columns < kAnyWidth) {
+    if (columns < kFigureColumns + kLeastNameColumns + kModuleColumns + 2) {
+      const size_t name =
+          std::max(columns, kFigureColumns + kLeastNameColumns / 2) - kFigureColumns;
+      return {name, 0, name};
+    }
     const size_t name = columns - kFigureColumns - kModuleColumns - 2;
     return {name, kModuleColumns, name};
   }
@@ -36,14 +43,15 @@ Widths widths_of(const Profile& profile, std::span<const uint32_t> shown, size_t
 std::string row(const Profile& profile, const Function& function, const Widths& widths,
                 bool colours) {
   const double self = profile.share(function.self.weight);
-  const std::string figures =
-      fmt::format("{:>6.2f} % {:>7} {:>6.2f} % {:>9}  ", 100 * self,
-                  fmt::format("± {:.2f}", 100 * share_half_width(self, profile.total.samples)),
-                  100 * profile.share(function.total.weight), format_count(function.self.samples));
+  const double total = profile.share(function.total.weight);
+  const std::string figures = fmt::format(
+      "{:>6.2f} % {:>7} {:>6.2f} % {:>7} {:>8}  ", 100 * self, interval_text(self, profile.total),
+      100 * total, interval_text(total, profile.total), format_count(function.self.samples));
   std::string module(module_name(function.module));
   if (module.empty() || function.kind == FrameKind::kInlined) module = kind_text(function);
   const std::string name = fit_name(printable(function.name), widths.name);
-  if (module.empty()) return figures + styled(Style::kName, name, colours) + "\n";
+  if (module.empty() || widths.module == 0)
+    return figures + styled(Style::kName, name, colours) + "\n";
   return figures + styled(Style::kName, pad(name, widths.padded_name), colours) + "  " +
          styled(Style::kFaint, fit(printable(module), widths.module), colours) + "\n";
 }
@@ -61,8 +69,7 @@ std::string group_rows(const Profile& profile, const ReportOptions& options) {
     const CallNode& node = profile.tree.nodes[group];
     const double share = profile.share(node.total.weight);
     text += fmt::format(
-        "{:>6.2f} % {:>7} {:>18}  {}\n", 100 * share,
-        fmt::format("± {:.2f}", 100 * share_half_width(share, profile.total.samples)),
+        "{:>6.2f} % {:>7} {:>25}  {}\n", 100 * share, interval_text(share, profile.total),
         format_count(node.total.samples),
         fit(printable(profile.function_of(node).name),
             options.columns < kAnyWidth ? options.columns - kFigureColumns : kAnyWidth));
@@ -73,6 +80,7 @@ std::string group_rows(const Profile& profile, const ReportOptions& options) {
 }  // namespace
 
 Status write_top_report(ProfileSources sources, const ReportOptions& options) {
+  if (asks_for_simulated(options.filter)) return write_simulated_top(sources, options);
   TRY_ASSIGN(const Profile profile, load_profile(sources, options.filter));
   const std::vector<uint32_t> order = functions_by_self(profile);
   const size_t limit = options.limit.value_or(kUsualRows);
@@ -80,11 +88,10 @@ Status write_top_report(ProfileSources sources, const ReportOptions& options) {
   const std::span shown(order.data(), rows);
   const Widths widths = widths_of(profile, shown, options.columns);
   std::string text = profile_heading(profile, options) + group_rows(profile, options);
-  text += styled(Style::kHeading,
-                 fmt::format("{:>8} {:>7} {:>8} {:>9}  {:<{}}  {}", "self", "95 %", "total",
-                             "samples", "function", widths.padded_name, "module"),
-                 options.colours) +
-          "\n";
+  std::string titles = fmt::format("{:>8} {:>7} {:>8} {:>7} {:>8}  function", "self", "95 %",
+                                   "total", "95 %", "samples");
+  if (widths.module != 0) titles = pad(titles, kFigureColumns + widths.padded_name) + "  module";
+  text += styled(Style::kHeading, titles, options.colours) + "\n";
   for (const uint32_t i : shown)
     text += row(profile, profile.functions[i], widths, options.colours);
   if (rows < order.size()) {

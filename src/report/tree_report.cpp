@@ -12,7 +12,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kFigureColumns = 22;
+constexpr size_t kFigureColumns = 36;
 constexpr size_t kNameColumns = 24;  // kept for a name, however deep it stands
 
 class TreeText {
@@ -21,9 +21,11 @@ class TreeText {
       : profile_(profile), options_(options) {}
 
   std::string write() {
-    text_ = styled(Style::kHeading, fmt::format("{:>9}{:>11}  function", "total", "self"),
-                   options_.colours) +
-            "\n";
+    text_ =
+        styled(Style::kHeading,
+               fmt::format("{:>8} {:>7} {:>8} {:>7}  function", "total", "95 %", "self", "95 %"),
+               options_.colours) +
+        "\n";
     push(0, 0);
     while (!todo_.empty()) {
       const Item item = todo_.back();
@@ -80,6 +82,12 @@ class TreeText {
                : 0;
   }
 
+  // "  12.34 %  ± 0.56", in 16 columns.
+  [[nodiscard]] std::string share_text(int64_t weight) const {
+    const double share = profile_.share(weight);
+    return fmt::format("{:>6.2f} % {:>7}", 100 * share, interval_text(share, profile_.total));
+  }
+
   void node_line(const Item& item) {
     uint32_t last = item.node;
     Weight self = profile_.tree.nodes[last].self;
@@ -92,8 +100,7 @@ class TreeText {
     const CallNode& node = profile_.tree.nodes[item.node];
     const Function& function = profile_.function_of(node);
     const std::string figures =
-        fmt::format("{:>7.2f} %{:>9.2f} %  ", 100 * profile_.share(node.total.weight),
-                    100 * profile_.share(self.weight));
+        share_text(node.total.weight) + " " + share_text(self.weight) + "  ";
     std::string tail = times > 1 ? fmt::format(" ×{}", times) : "";
     if (const std::string_view kind = kind_text(function); !kind.empty() && !function.is_process)
       tail += fmt::format(" [{}]", kind);
@@ -109,7 +116,7 @@ class TreeText {
   }
 
   void hidden_line(const Item& item) {
-    text_ += fmt::format("{:>7.2f} %{:>11}  ", 100 * profile_.share(item.hidden.weight), "") +
+    text_ += fmt::format("{}{:>17}  ", share_text(item.hidden.weight), "") +
              std::string(column(item), ' ') +
              styled(Style::kFaint, fmt::format("… {} more", format_count(item.hidden_callees)),
                     options_.colours) +

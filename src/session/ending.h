@@ -31,7 +31,10 @@ class Ending {
   void forward(int signal_number, int64_t now_ns) {
     if (attached_) return detach(signal_number, now_ns);
     if (signal_number != SIGINT && signal_number != SIGTERM) return target_.signal(signal_number);
-    if (asked_++ == 0) return begin(EndReason::kInterrupted, signal_number, now_ns);
+    if (asked_++ == 0) {
+      asked_signal_ = signal_number;
+      return begin(EndReason::kInterrupted, signal_number, now_ns);
+    }
     escalate(now_ns);
   }
 
@@ -43,6 +46,8 @@ class Ending {
   // The recording is over, and the target goes on.
   [[nodiscard]] bool detached() const { return begun_ && attached_; }
   [[nodiscard]] EndReason reason() const { return reason_; }
+  // The first that asked for the end; 0: none did.
+  [[nodiscard]] int asked_signal() const { return asked_signal_; }
   [[nodiscard]] int64_t next_ns() const { return next_ns_; }
 
  private:
@@ -67,7 +72,7 @@ class Ending {
   int64_t grace_ns_;
   int64_t next_ns_ = 0;
   int last_ = 0;
-  int asked_ = 0;
+  int asked_ = 0, asked_signal_ = 0;
   bool attached_;
   bool begun_ = false;
   EndReason reason_ = EndReason::kExited;

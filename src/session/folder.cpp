@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/folder.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "record/column.h"
 #include "record/recording.h"
 
@@ -27,6 +29,11 @@ Error cannot_make(const std::string& folder, int error_number) {
               "choose another name with -o, replace it with --force, or look at it with: fathom "
               "report " +
                   folder};
+  } else if (error_number == ENOENT) {
+    const std::string parent = fs::path(folder).parent_path();
+    error.hint = "make the folder it is to be in first: mkdir -p " + shell_quote(parent);
+  } else if (error.code == Code::kNoSpace) {
+    error.hint = "no command was started: make room, or write elsewhere with -o FOLDER/NAME";
   } else if (error.code == Code::kPermission) {
     error.hint = "record elsewhere with: fathom run -o FOLDER/NAME -- COMMAND";
   }
@@ -44,7 +51,9 @@ std::string base_name(const std::vector<std::string>& command) {
 }
 
 bool is_file_of_recording(const std::string& name) {
-  if (name == kJournalName || name == kRunFileName || name == kConvertingName) return true;
+  for (const char* known : {kJournalName, kRunFileName, kChecksumsName, kConvertingName}) {
+    if (name == known) return true;
+  }
   return std::any_of(all_tables().begin(), all_tables().end(), [&](const TableColumns& table) {
     return name == std::string(table.name) + ".parquet";
   });
@@ -69,6 +78,14 @@ Status check_replaceable(const std::string& folder) {
   if (journal_use(folder + "/" + kJournalName) == JournalUse::kInUse)
     return refuse("it is still being recorded");
   return {};
+}
+
+// A journal is no less for its tables not being made, but may lack what the disk had no room for.
+bool is_complete(const std::string& folder) {
+  const auto recording = Recording::open(folder);
+  if (!recording.ok()) return false;
+  const auto facts = collect_as_written(recording.value(), tables_of<Run>());
+  return facts.ok() && damage_of(recording.value(), *facts.value()).empty();
 }
 
 }  // namespace
@@ -103,7 +120,7 @@ std::string run_folder_name(const std::string& wanted) {
   std::string folder = wanted;
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   if (!folder.ends_with(kFolderSuffix)) folder += kFolderSuffix;
-  return folder;
+  return folder.starts_with('-') ? "./" + folder : folder;  // or it is a flag to every command
 }
 
 Result<std::string> make_run_folder(const std::string& wanted,
@@ -134,9 +151,15 @@ Status make_tables(const std::string& folder) {
   TRY_ASSIGN(const Finished finished, run_to_end({self, "convert", folder}));
   if (finished.status == 0) return {};
   std::string said = finished.output.substr(0, finished.output.find('\n'));
+  if (finished.status == 128 + SIGINT) {
+    said = "interrupted";
+    fs::remove_all(folder + "/" + kConvertingName, ignored);
+  }
   if (said.starts_with("fathom: error: ")) said.erase(0, 15);
   return Error{Code::kIo, "no tables were made: " + said,
-               "the journal is a complete recording; try again with: fathom convert " + folder};
+               (is_complete(folder) ? "the journal is a complete recording; "
+                                    : "the journal keeps what was written; ") +
+                   ("try again with: fathom convert " + folder)};
 }
 
 std::vector<std::string> recover_left_behind(const std::string& folder) {

@@ -44,7 +44,7 @@ class SetAside {
 void drop_run_folder(const std::string& folder);
 
 // Turns the journal in `folder` into tables, in a process of its own: the table engine is large and
-// may not be there. The journal stays a complete recording if this fails.
+// may not be there. The journal stays as it is if this fails.
 Status make_tables(const std::string& folder);
 
 // Tables for journals that killed recorders left in the folder around `folder` under the same name:

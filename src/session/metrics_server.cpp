@@ -103,7 +103,10 @@ void MetricsServer::accept_all() {
       if (full) usleep(10'000);
       return;
     }
-    if (clients_.size() >= kMostClients) clients_.pop_front();
+    if (clients_.size() >= kMostClients) {
+      (void)attend(clients_.front());  // its request may be there, and nobody had time for it
+      clients_.pop_front();
+    }
     Client client;
     client.socket = std::move(socket);
     client.end_ns = monotonic_ns() + kPatienceNs;

@@ -18,13 +18,14 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "record/merge.h"
+#include "record/recording.h"
 #include "session/event_loop.h"
 
 namespace fathom {
 namespace {
 
-constexpr int64_t kLongestTick = 200 * kNsPerMs;  // buffers are drained at least this often
 constexpr int64_t kFlushEvery = kNsPerSecond;
+constexpr int64_t kFlushEarly = 100 * kNsPerMs;  // by a tick that is nearly there
 constexpr int64_t kProgressEvery = kNsPerSecond;
 
 const char* reason_text(EndReason reason) {
@@ -47,6 +48,12 @@ struct Attached {
   int64_t cpu_ns = 0;
 };
 
+// Ends what was launched before signals may end us again: whatever it left must be removed.
+struct LetGo {
+  std::unique_ptr<Target>& target;
+  ~LetGo() { target.reset(); }
+};
+
 class Session {
  public:
   Session(const SessionOptions& options, Sink& sink) : options_(options), out_(sink) {
@@ -54,12 +61,14 @@ class Session {
   }
 
   Result<SessionResult> run(const std::string& run_id) {
-    TRY_ASSIGN(EventLoop loop,
-               EventLoop::create(std::min(options_.settings.interval_ns, kLongestTick)));
+    TRY_ASSIGN(EventLoop loop, EventLoop::create(std::min(options_.settings.interval_ns,
+                                                          longest_tick_ns(options_.probes))));
     LaunchRequest request = options_.request;
     request.run_label = run_id;
     request.signal_mask = loop.mask_before();
+    if (options_.holds_interrupts) sigdelset(&request.signal_mask, SIGINT);
     TRY(prepare(request));
+    const LetGo let_go{target_};
     TRY_ASSIGN(target_, options_.launcher->launch(request));
     begin(run_id);
     TRY(attach());
@@ -69,6 +78,7 @@ class Session {
     if (!scope_.attached) run_.start_ns = monotonic_ns();  // it has been waiting
     TRY(target_->go());
     out_.add(run_);
+    take_steps();
     out_.flush();
     supervise(loop);
     return end();
@@ -98,6 +108,12 @@ class Session {
     run_.interval_ns = options_.settings.interval_ns;
     run_.version = text(kVersion);
     run_.real_offset_ns = real_offset_ns();
+    const TargetFacts facts = target_->facts();
+    run_.image_digest = text(facts.image_digest);
+    run_.dataset_hash = text(facts.dataset_hash);
+    run_.limits = text(facts.limits);
+    for (const std::string& note : facts.notes)
+      if (options_.on_note) options_.on_note(note);
   }
 
   Status prepare(LaunchRequest& request) {
@@ -147,6 +163,7 @@ class Session {
       if (event.signal != 0) ending.forward(event.signal, now_ns);
       if (event.probe) each_probe([&](Probe& probe) { probe.wake(now_ns); });
       if (event.target) take_departures();
+      if (event.target) take_steps();
       if (scope_.attached) check_attached();
       lost_ = target_->lost();
       ended_ = lost_ || (main_ended_ && !(options_.wait_all && others_left()));
@@ -155,6 +172,11 @@ class Session {
       ended_ = ended_ || ending.detached();
     }
     reason_ = reason_for(ending);
+    // The first process of a container does not hear what it has no handler for: it is killed, and
+    // that is how it was interrupted.
+    const bool killed = status_ && WIFSIGNALED(*status_) && WTERMSIG(*status_) == SIGKILL;
+    if (killed && !scope_.reaped && reason_ == EndReason::kInterrupted)
+      interrupted_by_ = ending.asked_signal();
   }
 
   [[nodiscard]] EndReason reason_for(const Ending& ending) const {
@@ -180,6 +202,47 @@ class Session {
     }
   }
 
+  void take_steps() {
+    for (const StepEvent& event : target_->step_events()) {
+      if (event.kind == StepEvent::Kind::kBegan)
+        begin_step(event);
+      else
+        end_step(event);
+    }
+  }
+
+  static std::string step_title(const StepEvent& event) {
+    return event.repetition > 1 ? fmt::format("{} ({})", event.name, event.repetition) : event.name;
+  }
+
+  void begin_step(const StepEvent& event) {
+    out_.add(Mark{event.time_ns, out_.string("step " + step_title(event))});
+    open_steps_.push_back(event);
+    each_probe([&](Probe& probe) { probe.step_began(event.time_ns); });
+  }
+
+  void end_step(const StepEvent& event) {
+    const auto begun =
+        std::find_if(open_steps_.begin(), open_steps_.end(), [&](const StepEvent& open) {
+          return open.name == event.name && open.repetition == event.repetition;
+        });
+    Step row;
+    row.name = out_.string(event.name);
+    row.command = out_.string(event.command);
+    row.repetition = event.repetition;
+    row.start_ns = begun == open_steps_.end() ? event.time_ns : begun->time_ns;
+    row.end_ns = event.time_ns;
+    if (event.status && WIFEXITED(*event.status)) row.exit_status = WEXITSTATUS(*event.status);
+    if (event.status && WIFSIGNALED(*event.status)) row.exit_signal = WTERMSIG(*event.status);
+    row.timed_out = event.timed_out ? 1 : 0;
+    // What ran beside it is in its figures; what began in between has taken the marks for itself.
+    const bool alone = begun != open_steps_.end() && begun + 1 == open_steps_.end();
+    if (begun != open_steps_.end()) open_steps_.erase(begun);
+    if (alone) each_probe([&](Probe& probe) { probe.step_ended(event.time_ns, row); });
+    out_.add(row);
+    out_.add(Mark{event.time_ns, out_.string("end of " + step_title(event))});
+  }
+
   // Whether the probes still see processes of the tree.
   [[nodiscard]] bool others_left() const {
     LiveFigures figures;
@@ -189,7 +252,7 @@ class Session {
 
   void tick(int64_t now_ns) {
     each_probe([&](Probe& probe) { probe.tick(now_ns); });
-    if (now_ns >= next_flush_ns_) {
+    if (now_ns >= next_flush_ns_ - kFlushEarly) {
       out_.flush();
       out_.renew_names();
       next_flush_ns_ = now_ns + kFlushEvery;
@@ -246,15 +309,23 @@ class Session {
       buffer_bytes += report.buffer_bytes;
       out_.add(status_of(attached, report));
     }
+    const bool out_of_memory = target_->end_note() == "oom";
+    if (out_of_memory) out_.add(Mark{now_ns, out_.string("killed: out of memory")});
+    if (out_of_memory) run_.end_reason = out_.string("out of memory");
     target_->finish();
     run_.recorder_buffer_bytes = buffer_bytes;
     run_.recorder_cpu_ns = own_cpu_ns();
     run_.recorder_rss_bytes = own_peak_rss_bytes();
-    run_.records = out_.records() + 1;
+    const SinkReport sink = out_.report();
+    run_.records = out_.records() + 1 - sink.dropped_records;
     run_.dropped = dropped();
+    if (sink.dropped_records > 0 && sink.error)
+      run_.damage = out_.string(unwritten_damage(sink.dropped_records, *sink.error));
     out_.add(run_);
     Status closed = out_.close();
-    SessionResult result{status_.value_or(0), scope_.attached, reason_, out_.report()};
+    SessionResult result{status_.value_or(0), scope_.attached, reason_, out_of_memory,
+                         out_.report()};
+    result.interrupted_by = interrupted_by_;
     if (!closed.ok() && !result.sink.error) result.sink.error = std::move(closed).error();
     return result;
   }
@@ -279,8 +350,10 @@ class Session {
   std::vector<Attached> probes_;
   int64_t next_flush_ns_ = 0, next_progress_ns_ = 0;
   Scope scope_;
-  std::optional<int> status_;  // as wait(2)
+  std::vector<StepEvent> open_steps_;  // that have begun
+  std::optional<int> status_;          // as wait(2)
   EndReason reason_ = EndReason::kExited;
+  int interrupted_by_ = 0;
   bool main_ended_ = false, ended_ = false, lost_ = false, warned_ = false;
 };
 

@@ -43,12 +43,14 @@ struct SessionOptions {
   std::vector<const ProbeInfo*> probes;
   std::string label;
   ProbeSettings settings;
-  int64_t duration_ns = 0;  // 0: until the target ends
-  int64_t timeout_ns = 0;   // 0: none
-  int64_t grace_ns = 0;     // between the steps of ending the target; see ending.h
-  bool wait_all = false;    // also for processes the command leaves behind
+  int64_t duration_ns = 0;        // 0: until the target ends
+  int64_t timeout_ns = 0;         // 0: none
+  int64_t grace_ns = 0;           // between the steps of ending the target; see ending.h
+  bool holds_interrupts = false;  // SIGINT is blocked (held_interrupts.h), and not for the target
+  bool wait_all = false;          // also for processes the command leaves behind
   std::function<void(const Progress&)> on_progress;  // about once a second
   std::function<void(const Error&)> on_warning;
+  std::function<void(const std::string&)> on_note;  // what the user should know before it starts
   RecordStream::Observer on_rows;  // about once a second, or more often where there are many
 };
 
@@ -56,7 +58,9 @@ struct SessionResult {
   int status = 0;         // of the command, as wait(2)
   bool attached = false;  // the target is not ours, nor is its status
   EndReason reason = EndReason::kExited;
+  bool out_of_memory = false;  // the kernel killed it, or a part of it, for that
   SinkReport sink;
+  int interrupted_by = 0;  // the signal that ended a container which did not hear it; 0: none
 };
 
 // A new run id: UTC time and a random tail, so that ids sort by start.

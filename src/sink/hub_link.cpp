@@ -47,7 +47,8 @@ Error hub_error(const HttpAnswer& answer) {
   std::string message = json_text(answer.body, "error");
   if (message.empty()) message = fmt::format("the hub answered with status {}", answer.status);
   std::string hint = json_text(answer.body, "hint");
-  if (answer.status == 401) hint = "set FATHOM_TOKEN, or name a file with --token-file";
+  if (answer.status == 401 && hint.starts_with("Authorization"))
+    hint = "set FATHOM_TOKEN, or name a file with --token-file";
   return Error{code, printable(message), printable(hint)};
 }
 
@@ -66,8 +67,11 @@ Result<HttpAnswer> HubLink::insist(Ask&& ask) {
     if (answer.ok() && !may_pass(answer.value().status)) return answer;
     const int64_t pause_ns =
         std::min<int64_t>(kNsPerSecond, (int64_t{20} * kNsPerMs) << std::min(attempt, 6));
-    const bool over = monotonic_ns() + pause_ns > give_up_ns || (stop_ != nullptr && *stop_);
+    const bool over = monotonic_ns() + pause_ns > give_up_ns || (stop_ != nullptr && *stop_) ||
+                      (must_answer_ && !answer.ok());
     if (over) return answer.ok() ? Result<HttpAnswer>(hub_error(answer.value())) : answer;
+    if (attempt == 0 && on_wait_)
+      on_wait_(answer.ok() ? hub_error(answer.value()) : answer.error(), patience_ns_);
     usleep(static_cast<useconds_t>(pause_ns / 1000));
   }
 }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,12 @@ class HubLink {
   Result<HttpAnswer> deliver(const char* what, const char* type, uint64_t sequence,
                              std::string_view body);
   void set_patience_ns(int64_t patience_ns) { patience_ns_ = patience_ns; }
+  // What comes next fails where nobody answers at all; a hub that answers and asks for patience has
+  // it. For the first contact: a wrong address shows at once.
+  void set_must_answer(bool must) { must_answer_ = must; }
+  // Called when waiting begins, with why and for how long at most.
+  using OnWait = std::function<void(const Error& why, int64_t most_ns)>;
+  void on_wait(OnWait on_wait) { on_wait_ = std::move(on_wait); }
   // Stops waiting, from any thread, if *stop becomes true.
   void give_up_when(const std::atomic<bool>* stop) { stop_ = stop; }
 
@@ -51,6 +58,8 @@ class HubLink {
   int64_t job_;
   std::string query_, run_;
   int64_t patience_ns_ = 60'000'000'000;
+  bool must_answer_ = false;
+  OnWait on_wait_;
   const std::atomic<bool>* stop_ = nullptr;
 };
 

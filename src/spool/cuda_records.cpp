@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "base/saturate.h"
@@ -41,6 +43,20 @@ Object object_in(std::string_view text) {
   return object;
 }
 
+// What a call and the work that it starts have in common.
+std::string key_of(std::string_view kind, const Object& object, const SpoolCall& call) {
+  if (kind == "gpu_kernel")
+    return fmt::format("{} {} {}", object.name, object.value("grid"), object.value("block"));
+  return fmt::format("{} {} {}", kind, kind == "gpu_copy" ? object.name : "", call.value);
+}
+
+// The driver, or a library above it.
+std::string_view layer_of(std::string_view call) {
+  for (const std::string_view layer : {"nccl", "cublas", "cudnn"})
+    if (call.starts_with(layer)) return layer;
+  return kLayer;
+}
+
 }  // namespace
 
 // What the library says beside calls. False: it is a call.
@@ -66,14 +82,16 @@ bool CudaRecords::take_note(const SpoolCall& call) {
     span.layer = out_.string("cuda leak");
     span.name = out_.string(printable(object.name));
     span.bytes = call.value;
-    const DetailItem item{out_.string("device"), out_.string(printable(object.value("device")))};
-    span.detail = out_.names().detail({&item, 1});
+    std::vector<DetailItem> items;
+    for (const auto& [key, value] : object.parts)
+      items.push_back({out_.string(printable(key)), out_.string(printable(value))});
+    if (!items.empty()) span.detail = out_.names().detail(items);
     out_.add(span);
     return true;
   }
   if (call.origin.call == "gpu_kernel" || call.origin.call == "gpu_copy" ||
       call.origin.call == "gpu_set") {
-    add_device_span(call);
+    keep_work(call);
     return true;
   }
   if (call.origin.call == "gpu_times_missing") {
@@ -86,23 +104,75 @@ bool CudaRecords::take_note(const SpoolCall& call) {
 }
 
 // What ran on the device, as CUPTI tells it: its object is its name.
-void CudaRecords::add_device_span(const SpoolCall& call) {
-  const Object object = object_in(call.origin.file);
+void CudaRecords::keep_work(const SpoolCall& call) {
+  constexpr int64_t kInGraph = int64_t{1} << 32;
+  Work work{call, std::string(call.origin.call), std::string(call.origin.file), 0, false, false};
+  if (!call.has_bytes && call.value > 0) {
+    work.cupti = call.value & (kInGraph - 1);
+    work.in_graph = (call.value & kInGraph) != 0;
+  }
+  works_.push_back(std::move(work));
+}
+
+void CudaRecords::join(bool last) {
+  std::stable_sort(works_.begin(), works_.end(), [](const Work& a, const Work& b) {
+    return std::tuple(a.cupti, a.call.start_ns) < std::tuple(b.cupti, b.call.start_ns);
+  });
+  std::vector<Work> later;
+  for (Work& work : works_) {
+    const int64_t pid = work.call.origin.pid, start_ns = work.call.start_ns;
+    const Object object = object_in(work.file);
+    const auto number = work.in_graph
+                            ? launches_.ran_in_graph(pid, work.cupti, start_ns)
+                            : launches_.ran(pid, key_of(work.kind, object, work.call), start_ns);
+    if (!number && !last && !work.waited) {
+      work.waited = true;
+      later.push_back(std::move(work));
+    } else {
+      add_work(work, number);
+    }
+  }
+  works_ = std::move(later);
+}
+
+void CudaRecords::add_work(const Work& work, Maybe correlation) {
+  const Object object = object_in(work.file);
   Span span;
-  span.start_ns = call.start_ns;
-  span.duration_ns = call.duration_ns;
-  span.thread = out_.names().thread(call.origin.pid, call.origin.tid);
+  span.start_ns = work.call.start_ns;
+  span.duration_ns = work.call.duration_ns;
+  span.thread = out_.names().thread(work.call.origin.pid, work.call.origin.tid);
   span.layer = out_.string("gpu");
-  span.name = out_.string(call.origin.call == "gpu_kernel" ? "kernel"
-                          : call.origin.call == "gpu_copy" ? "copy"
-                                                           : "set");
+  span.name = out_.string(work.kind == "gpu_kernel" ? "kernel"
+                          : work.kind == "gpu_copy" ? "copy"
+                                                    : "set");
   span.file = out_.string(printable(object.name));
-  if (call.has_bytes) span.bytes = call.value;
+  span.correlation = correlation;
+  if (work.call.has_bytes) span.bytes = work.call.value;
   std::vector<DetailItem> items;
   for (const auto& [key, value] : object.parts)
     items.push_back({out_.string(printable(key)), out_.string(printable(value))});
   if (!items.empty()) span.detail = out_.names().detail(items);
   out_.add(span);
+}
+
+// The number of a call that starts work on a device, which that work will have, too.
+Maybe CudaRecords::number_of(const SpoolCall& call) {
+  const std::string_view name = call.origin.call;
+  const int64_t pid = call.origin.pid, tid = call.origin.tid;
+  if (name.starts_with("cuStreamBeginCapture") && !call.failed) launches_.capture(pid, tid, true);
+  if (name.starts_with("cuStreamEndCapture")) launches_.capture(pid, tid, false);
+  if (call.failed || launches_.captures(pid, tid)) return {};
+  std::string_view kind;
+  if (name.starts_with("cuLaunchKernel") || name.starts_with("cuLaunchCooperative"))
+    kind = "gpu_kernel";
+  else if (name.starts_with("cuMemcpy"))
+    kind = "gpu_copy";
+  else if (name.starts_with("cuMemset"))
+    kind = "gpu_set";
+  if (name.starts_with("cuGraphLaunch"))
+    return launches_.called(pid, LaunchJoin::kGraph, call.start_ns);
+  if (kind.empty()) return {};
+  return launches_.called(pid, key_of(kind, object_in(call.origin.file), call), call.start_ns);
 }
 
 void CudaRecords::on_call(const SpoolCall& call) {
@@ -111,8 +181,9 @@ void CudaRecords::on_call(const SpoolCall& call) {
   span.start_ns = call.start_ns;
   span.duration_ns = call.duration_ns;
   span.thread = out_.names().thread(call.origin.pid, call.origin.tid);
-  span.layer = out_.string(kLayer);
+  span.layer = out_.string(layer_of(call.origin.call));
   span.name = out_.string(printable(call.origin.call));
+  if (joins_ && no_gpu_times_.empty()) span.correlation = number_of(call);
   const Object object = object_in(call.origin.file);
   if (!object.name.empty()) span.file = out_.string(printable(object.name));
   std::vector<DetailItem> items;
@@ -130,7 +201,26 @@ void CudaRecords::on_call(const SpoolCall& call) {
   out_.add(span);
 }
 
-// The library writes none.
-void CudaRecords::on_cell(const SpoolCell& cell) { add_saturating(calls_, cell.count); }
+// Calls that only ask, and those of functions that are not in the library's list, are counted.
+void CudaRecords::on_cell(const SpoolCell& cell) {
+  const bool is_unknown = cell.origin.call == "only_counted";
+  const std::string name = printable(is_unknown ? cell.origin.file : cell.origin.call);
+  if (is_unknown && only_counted_.size() < kMostNotWrapped) only_counted_.insert(name);
+  Counter counter;
+  counter.slice_ns = cell.slice_ns;
+  counter.slice_length_ns = cell.slice_length_ns;
+  counter.thread = out_.names().thread(cell.origin.pid, cell.origin.tid);
+  counter.layer = out_.string(kLayer);
+  counter.name = out_.string(name);
+  counter.count = cell.count;
+  counter.errors = cell.errors;
+  if (cell.has_times) {
+    counter.time_ns = cell.time_ns;
+    counter.self_time_ns = cell.self_ns;
+    counter.latency = out_.histogram(cell.latency);
+  }
+  add_saturating(calls_, cell.count);
+  out_.add(counter);
+}
 
 }  // namespace fathom

@@ -31,15 +31,22 @@ SpoolFolder::~SpoolFolder() {
   fs::remove_all(path_, ignored);
 }
 
-std::vector<std::string> SpoolFolder::environment(const std::string& mode, int64_t start_ns,
+std::vector<std::string> SpoolFolder::environment(const std::string& inside,
+                                                  const std::string& mode, int64_t start_ns,
                                                   int64_t interval_ns, int64_t chunks,
                                                   const std::string& suffix) const {
-  return {"FATHOM_SPOOL" + suffix + "=" + path_,
+  return {"FATHOM_SPOOL" + suffix + "=" + inside,
           "FATHOM_MODE" + suffix + "=" + mode,
           fmt::format("FATHOM_TICKS{}={}", suffix, clock_.rate()),
           fmt::format("FATHOM_START_NS{}={}", suffix, start_ns),
           fmt::format("FATHOM_INTERVAL_NS{}={}", suffix, interval_ns),
           fmt::format("FATHOM_CHUNKS{}={}", suffix, chunks)};
+}
+
+bool SpoolFolder::covers_name(int64_t pid, std::string_view start) const {
+  for (auto at = covered_.lower_bound({pid, ""}); at != covered_.end() && at->first == pid; ++at)
+    if (at->second.compare(at->second.rfind('/') + 1, start.size(), start) == 0) return true;
+  return false;
 }
 
 void SpoolFolder::find_new() {
@@ -51,7 +58,8 @@ void SpoolFolder::find_new() {
     auto reader = SpoolReader::open(entry.path());
     if (reader.ok()) {
       const SpoolHeader& head = reader.value()->header();
-      covered_.emplace(static_cast<int64_t>(head.pid),
+      const auto pid = static_cast<int64_t>(head.pid);
+      covered_.emplace(ids_ == nullptr ? pid : ids_->process(head.pid_namespace, pid),
                        std::string(head.program, strnlen(head.program, sizeof head.program)));
       readers_.emplace(name, std::move(reader).value());
       ++seen_;
@@ -62,7 +70,45 @@ void SpoolFolder::find_new() {
   }
 }
 
+namespace {
+
+// Tells of each call with the ids that its process has here.
+class Translated final : public SpoolListener {
+ public:
+  Translated(SpoolListener& next, NamespaceIds& ids) : next_(next), ids_(ids) {}
+  void on_call(const SpoolCall& call) override {
+    SpoolCall ours = call;
+    translate(ours.origin);
+    next_.on_call(ours);
+  }
+  void on_cell(const SpoolCell& cell) override {
+    SpoolCell ours = cell;
+    translate(ours.origin);
+    next_.on_cell(ours);
+  }
+
+ private:
+  void translate(SpoolOrigin& origin) {
+    if (origin.pid_namespace == 0) return;
+    origin.pid = ids_.process(origin.pid_namespace, origin.pid);
+    origin.tid = ids_.thread(origin.pid_namespace, origin.tid);
+  }
+
+  SpoolListener& next_;
+  NamespaceIds& ids_;
+};
+
+}  // namespace
+
 void SpoolFolder::read(SpoolReader& reader, bool all, SpoolListener& listener) {
+  if (ids_ != nullptr) {
+    Translated translated(listener, *ids_);
+    return read_as(reader, all, translated);
+  }
+  read_as(reader, all, listener);
+}
+
+void SpoolFolder::read_as(SpoolReader& reader, bool all, SpoolListener& listener) {
   const bool tsc = (reader.header().flags & kSpoolTsc) != 0;
   reader.drain(tsc ? clock_ : TickClock::of_spool(reader.header()), all, listener);
 }
@@ -75,6 +121,7 @@ void SpoolFolder::let_go(const SpoolReader& reader) {
 
 void SpoolFolder::drain(SpoolListener& listener) {
   clock_.look();
+  if (ids_ != nullptr) ids_->look();
   find_new();
   for (auto at = readers_.begin(); at != readers_.end();) {
     const bool ended = !at->second->is_in_use();  // asked first: what comes after would be missed
@@ -86,6 +133,7 @@ void SpoolFolder::drain(SpoolListener& listener) {
 
 void SpoolFolder::finish(SpoolListener& listener) {
   clock_.look();
+  if (ids_ != nullptr) ids_->look();
   find_new();
   for (const auto& [name, reader] : readers_) {
     read(*reader, true, listener);

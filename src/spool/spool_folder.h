@@ -9,9 +9,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "launch/namespace_ids.h"
 #include "spool/spool_reader.h"
 #include "spool/tick_clock.h"
 
@@ -25,11 +27,15 @@ class SpoolFolder {
   SpoolFolder& operator=(const SpoolFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // What a target needs in its environment, NAME=VALUE, to write here. `suffix` is that of the
-  // library's settings (inject/core/family.h).
-  [[nodiscard]] std::vector<std::string> environment(const std::string& mode, int64_t start_ns,
+  // What a target needs in its environment, NAME=VALUE, to write here. `inside` is the folder as
+  // the target sees it, `suffix` that of the library's settings (inject/core/family.h).
+  [[nodiscard]] std::vector<std::string> environment(const std::string& inside,
+                                                     const std::string& mode, int64_t start_ns,
                                                      int64_t interval_ns, int64_t chunks,
                                                      const std::string& suffix = "") const;
+
+  // Of a target whose processes know themselves by other ids than ours. Kept, not owned.
+  void translate(NamespaceIds& ids) { ids_ = &ids; }
 
   // Takes in new spools, delivers what is new in all, and removes those that nobody writes any
   // more.
@@ -44,14 +50,18 @@ class SpoolFolder {
   [[nodiscard]] bool covers(int64_t pid, const std::string& program) const {
     return covered_.contains({pid, program});
   }
+  // Whether a program had it whose file's name begins so.
+  [[nodiscard]] bool covers_name(int64_t pid, std::string_view start) const;
 
  private:
   SpoolFolder(std::string path, TickClock clock) : path_(std::move(path)), clock_(clock) {}
   void find_new();
   void read(SpoolReader& reader, bool all, SpoolListener& listener);
+  void read_as(SpoolReader& reader, bool all, SpoolListener& listener);
   void let_go(const SpoolReader& reader);
 
   std::string path_;
+  NamespaceIds* ids_ = nullptr;
   TickClock clock_;
   std::map<std::string, std::unique_ptr<SpoolReader>> readers_;  // by file name
   std::set<std::string> refused_;                                // no spools

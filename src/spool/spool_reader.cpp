@@ -269,6 +269,7 @@ bool SpoolReader::fill_origin(const Area& area, const SpoolRecord& head, uint32_
   }
   to.pid = area.pid;
   to.tid = area.tid;
+  to.pid_namespace = here_ ? 0 : header_.pid_namespace;
   to.call = calls_[head.call];
   if (const auto name = files_.find(file); name != files_.end()) to.file = name->second;
   return true;

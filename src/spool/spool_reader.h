@@ -24,7 +24,8 @@ namespace fathom {
 struct SpoolOrigin {
   int64_t pid = 0, tid = 0;
   std::string_view call;
-  std::string_view file;  // empty: none
+  std::string_view file;       // empty: none
+  uint64_t pid_namespace = 0;  // whose ids these are; 0: ours
 };
 
 struct SpoolCall {

@@ -86,7 +86,7 @@ bool SpoolReader::deliver_cell(const Area& area, const SpoolRecord& head, const 
   cell.bytes = count_or_none(from.bytes);
   cell.errors = count_or_none(from.errors);
   cell.has_bytes = (head.flags & kCallHasBytes) != 0;
-  cell.has_times = (header_.flags & kSpoolCount) == 0;
+  cell.has_times = (header_.flags & kSpoolCount) == 0 && (head.flags & kCallCounted) == 0;
   std::array<int64_t, kSpoolBuckets> latency{};
   size_t used = 0;
   for (size_t i = 0; i < latency.size(); ++i) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "base/text.h"
 
 namespace fathom {
@@ -87,6 +89,13 @@ Error Redis::answer_error(const redisReply& reply) {
 }
 
 Error Redis::broken(const char* doing) {
+  const bool is_slow = context_ && context_->err == REDIS_ERR_IO && errno == EAGAIN;
+  was_ended_ = !is_slow;
+  if (is_slow) {
+    context_.reset();
+    return {Code::kIo, fmt::format("{} {}: it does not answer within {} s", doing, address_.text(),
+                                   timeout_ms_ / 1000)};
+  }
   Error error{Code::kIo, fmt::format("{} {}: {}", doing, address_.text(),
                                      context_ ? context_->errstr : "no memory")};
   context_.reset();
@@ -151,6 +160,13 @@ Result<RedisReply> Redis::command(const Words& words) {
   TRY_ASSIGN(RedisReply reply, ask(words));
   if (reply->type == REDIS_REPLY_ERROR) return answer_error(*reply);
   return reply;
+}
+
+Result<RedisReply> Redis::read(const Words& words) {
+  const bool kept = context_ != nullptr;
+  auto reply = command(words);
+  const bool again = !reply.ok() && kept && !context_ && was_ended_;
+  return again ? command(words) : std::move(reply);
 }
 
 Result<std::vector<RedisReply>> Redis::pipeline(const std::vector<Words>& commands) {

@@ -44,6 +44,9 @@ class Redis {
       : address_(std::move(address)), timeout_ms_(timeout_ms) {}
 
   Result<RedisReply> command(const Words& words);
+  // As command(), of one that may be given twice: once more where the server had ended the
+  // connection, as one that was started anew has.
+  Result<RedisReply> read(const Words& words);
   // All are sent before the first answer is read. An answer may be an error of the server's.
   Result<std::vector<RedisReply>> pipeline(const std::vector<Words>& commands);
   void drop() { context_.reset(); }
@@ -64,6 +67,7 @@ class Redis {
   RedisAddress address_;
   int timeout_ms_;
   std::unique_ptr<redisContext, Free> context_;
+  bool was_ended_ = false;  // by the server, when the connection last broke
 };
 
 }  // namespace fathom

@@ -13,8 +13,9 @@ RedisEvents::~RedisEvents() {
   if (thread_.joinable()) thread_.join();
 }
 
-void RedisEvents::start(Store::Listener listener) {
+void RedisEvents::start(Store::Listener listener, Store::Notice notice) {
   listener_ = std::move(listener);
+  notice_ = std::move(notice);
   find_end();
   sigset_t all, before;
   sigfillset(&all);
@@ -45,6 +46,10 @@ void RedisEvents::follow() {
     // Blocks for no longer than an end may take.
     const auto reply = redis_.command({"XREAD", "COUNT", "100", "BLOCK", "200", "STREAMS",
                                        redis_keys::kLive, last_.empty() ? "$" : last_});
+    if (reply.ok() == is_lost_) {
+      is_lost_ = !is_lost_;
+      if (notice_) notice_(is_lost_ ? &reply.error() : nullptr);
+    }
     if (!reply.ok()) {
       wait_a_little();
     } else if (reply.value()->type == REDIS_REPLY_ARRAY) {

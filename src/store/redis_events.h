@@ -20,7 +20,7 @@ class RedisEvents {
   RedisEvents(const RedisEvents&) = delete;
   RedisEvents& operator=(const RedisEvents&) = delete;
 
-  void start(Store::Listener listener);
+  void start(Store::Listener listener, Store::Notice notice);
 
  private:
   void follow();
@@ -31,6 +31,8 @@ class RedisEvents {
   Redis redis_;
   std::string last_;  // id of the last entry seen; empty: not known yet
   Store::Listener listener_;
+  Store::Notice notice_;
+  bool is_lost_ = false;  // the thread's
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };

@@ -14,6 +14,7 @@ namespace fathom::redis_keys {
 constexpr const char* kVersion = "fathom:version";
 constexpr const char* kJobs = "fathom:jobs";
 constexpr const char* kLive = "fathom:live";
+constexpr const char* kReady = "fathom:ready";
 constexpr int kBuckets = 256;  // hashes that the sums of a job are spread over
 
 inline std::string of_job(int64_t job, std::string_view what) {

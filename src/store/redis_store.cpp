@@ -134,7 +134,7 @@ class RedisStore final : public Store {
   }
 
   Result<std::vector<Job>> jobs() override {
-    TRY_ASSIGN(const RedisReply all, ask({"HGETALL", kJobs}));
+    TRY_ASSIGN(const RedisReply all, read({"HGETALL", kJobs}));
     std::vector<Job> jobs;
     for (size_t i = 0; i + 1 < all->elements; i += 2) {
       Job job = job_from(redis_text(*all->element[i + 1]));
@@ -148,7 +148,7 @@ class RedisStore final : public Store {
 
   Result<Job> job(int64_t id) override {
     const std::string wanted = std::to_string(id);
-    TRY_ASSIGN(const RedisReply found, ask({"HGET", kJobs, wanted}));
+    TRY_ASSIGN(const RedisReply found, read({"HGET", kJobs, wanted}));
     if (found->type != REDIS_REPLY_STRING) return no_such_job(id);
     Job job = job_from(redis_text(*found));
     job.id = id;
@@ -168,7 +168,7 @@ class RedisStore final : public Store {
 
   Result<uint64_t> last_sequence(int64_t job, const std::string& run) override {
     const std::string key = of_job(job, "runs");
-    TRY_ASSIGN(const RedisReply reply, ask({"HGET", key, run}));
+    TRY_ASSIGN(const RedisReply reply, read({"HGET", key, run}));
     return static_cast<uint64_t>(redis_number(*reply));
   }
 
@@ -184,7 +184,7 @@ class RedisStore final : public Store {
   Status clear_rows(int64_t id) override {
     TRY(job(id));
     const std::string key = of_job(id, "rows");
-    TRY(ask({"DEL", key}));
+    TRY(read({"DEL", key}));
     return {};
   }
 
@@ -209,10 +209,13 @@ class RedisStore final : public Store {
     return marks;
   }
 
-  void listen(Listener listener) override { events_.start(std::move(listener)); }
+  void listen(Listener listener, Notice notice) override {
+    events_.start(std::move(listener), std::move(notice));
+  }
 
+  // That it answers does not say that it takes anything: it may be full, or a replica.
   Status ready() override {
-    TRY(ask({"PING"}));
+    TRY(read({"SET", kReady, "1", "PX", "60000"}));
     return {};
   }
 
@@ -227,17 +230,23 @@ class RedisStore final : public Store {
   }
   // Nothing: the script must be loaded first.
   Result<std::optional<std::vector<Applied>>> try_apply(std::span<const Change> changes);
+  Result<RedisReply> read(const Redis::Words& words) {
+    const std::lock_guard lock(read_mutex_);
+    return read_.read(words);
+  }
+  // What must not be done twice; a connection that was ended meanwhile is found out before.
   Result<RedisReply> ask(const Redis::Words& words) {
     const std::lock_guard lock(read_mutex_);
+    TRY(read_.read({"PING"}));
     return read_.command(words);
   }
   Result<int64_t> row_count(int64_t job) {
     const std::string key = of_job(job, "rows");
-    TRY_ASSIGN(const RedisReply reply, ask({"LLEN", key}));
+    TRY_ASSIGN(const RedisReply reply, read({"LLEN", key}));
     return redis_number(*reply);
   }
   Result<std::vector<std::string>> texts(const Redis::Words& words) {
-    TRY_ASSIGN(const RedisReply reply, ask(words));
+    TRY_ASSIGN(const RedisReply reply, read(words));
     std::vector<std::string> found;
     for (size_t i = 0; i < reply->elements; ++i) found.emplace_back(redis_text(*reply->element[i]));
     return found;
@@ -274,9 +283,9 @@ Result<std::vector<RunState>> RedisStore::runs(int64_t job) {
     RunState run;
     run.run = sequences[i];
     run.sequence = static_cast<uint64_t>(parse_number(sequences[i + 1]).value_or(0));
-    TRY_ASSIGN(const RedisReply host, ask({"HGET", of_job(job, "hosts"), run.run}));
-    TRY_ASSIGN(const RedisReply first, ask({"HGET", of_job(job, "first"), run.run}));
-    TRY_ASSIGN(const RedisReply last, ask({"HGET", of_job(job, "last"), run.run}));
+    TRY_ASSIGN(const RedisReply host, read({"HGET", of_job(job, "hosts"), run.run}));
+    TRY_ASSIGN(const RedisReply first, read({"HGET", of_job(job, "first"), run.run}));
+    TRY_ASSIGN(const RedisReply last, read({"HGET", of_job(job, "last"), run.run}));
     run.host = redis_text(*host);
     run.first_ns = redis_number(*first);
     run.last_ns = redis_number(*last);
@@ -296,7 +305,8 @@ Result<SumPage> RedisStore::sums(int64_t job, const std::string& from) {
       if (units[i] == event) return units[i + 1];
     return {};
   };
-  TRY_ASSIGN(const RedisReply all, ask({"HGETALL", of_job(job, "sums:" + std::to_string(bucket))}));
+  TRY_ASSIGN(const RedisReply all,
+             read({"HGETALL", of_job(job, "sums:" + std::to_string(bucket))}));
   std::vector<std::pair<std::string, int64_t>> sorted;
   for (size_t i = 0; i + 1 < all->elements; i += 2)
     sorted.emplace_back(redis_text(*all->element[i]), redis_number(*all->element[i + 1]));
@@ -315,7 +325,7 @@ std::vector<std::string> RedisStore::warnings() {
   std::vector<std::string> found;
   for (const auto& [name, wanted] :
        {std::pair("appendonly", "yes"), std::pair("appendfsync", "always")}) {
-    const auto reply = ask({"CONFIG", "GET", name});
+    const auto reply = read({"CONFIG", "GET", name});
     if (!reply.ok() || reply.value()->elements != 2) {
       found.push_back(
           fmt::format("Redis does not say what {} is: with anything but {} it may lose "

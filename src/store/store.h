@@ -121,7 +121,9 @@ class Store {
 
   // Called with every Change::event, also those of other hubs, on a thread of the store's. Once.
   using Listener = std::function<void(int64_t job, const std::string& event)>;
-  virtual void listen(Listener listener) = 0;
+  // What keeps the engine from answering, once; nothing when it answers again. On that thread.
+  using Notice = std::function<void(const Error* trouble)>;
+  virtual void listen(Listener listener, Notice notice) = 0;
 
   virtual Status ready() = 0;
   // What the operator should know, such as settings with which acknowledged data may be lost.

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,7 +67,7 @@ Result<std::string_view> open_cache(const CacheKind& kind, std::string_view byte
   return bytes;
 }
 
-Result<std::string> read_cache_file(const std::string& path) {
+Result<CacheBytes> map_cache_file(const std::string& path) {
   TRY_ASSIGN(const Fd file, open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   struct stat facts {};
   if (fstat(file.get(), &facts) != 0) return errno_error("stat " + path);
@@ -74,7 +75,12 @@ Result<std::string> read_cache_file(const std::string& path) {
       S_ISREG(facts.st_mode) && facts.st_uid == geteuid() && (facts.st_mode & 022) == 0;
   if (!ours) return Error{Code::kPermission, path + " is not ours"};
   if (facts.st_size > kMostFileBytes) return Error{Code::kInvalid, path + " is too large"};
-  return read_up_to(file.get(), static_cast<size_t>(facts.st_size), path);
+  if (facts.st_size == 0) return CacheBytes();
+  const auto size = static_cast<size_t>(facts.st_size);
+  void* place = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (place == MAP_FAILED) return errno_error("map " + path);
+  return CacheBytes({static_cast<const char*>(place), size},
+                    {place, [size](void* mapped) { munmap(mapped, size); }});
 }
 
 Status store_cache_file(const std::string& folder, const std::string& name,

@@ -29,7 +29,7 @@ enum Op : uint8_t {
   kBreg0 = 0x70,
   kBreg31 = 0x8f,
   kBregx = 0x92,
-  kNop = 0x96
+  kNopOp = 0x96
 };
 
 // A value while the expression is read: constant, base + offset, or *(base + offset) + addend.
@@ -99,7 +99,7 @@ class Reader {
       case kPlus:
       case kMinus:
         return combine(op == kMinus);
-      case kNop:
+      case kNopOp:
         return true;
       default:
         return false;

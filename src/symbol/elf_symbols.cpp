@@ -3,7 +3,9 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "symbol/plt_symbols.h"
 #include "symbol/xz.h"
@@ -40,25 +42,29 @@ class Loader {
 
   void add_all(const ElfFile& elf) {
     add_table(elf, SHT_SYMTAB);
-    add_table(elf, SHT_DYNSYM);
+    if (const auto names = add_table(elf, SHT_DYNSYM)) {
+      if (!add_plt_symbols(elf, builder_.names(*names), builder_).ok()) ++result_.damaged;
+    }
     add_debug_data(elf);
   }
 
-  void add_table(const ElfFile& elf, uint32_t type) {
+  // The number of its string table.
+  std::optional<uint32_t> add_table(const ElfFile& elf, uint32_t type) {
     const ElfSection* symbols = elf.section_of_type(type);
-    if (symbols == nullptr || symbols->size < sizeof(Elf64_Sym)) return;
+    if (symbols == nullptr || symbols->size < sizeof(Elf64_Sym)) return std::nullopt;
     if (symbols->entry_bytes != sizeof(Elf64_Sym) || symbols->link >= elf.sections().size()) {
       ++result_.damaged;
-      return;
+      return std::nullopt;
     }
     auto names = elf.contents(elf.sections()[symbols->link]);
     if (!names.ok()) {
       ++result_.damaged;
-      return;
+      return std::nullopt;
     }
     const CodeSections code(elf);
     const uint32_t pool = builder_.add_names(std::move(names).value());
     names_ = builder_.names(pool);
+    builder_.reserve(std::min(symbols->size, elf.size()) / sizeof(Elf64_Sym));
     const auto read = elf.for_each_piece(*symbols, sizeof(Elf64_Sym), [&](std::string_view bytes) {
       for (size_t at = 0; at < bytes.size(); at += sizeof(Elf64_Sym)) {
         Elf64_Sym symbol;
@@ -68,6 +74,7 @@ class Loader {
     });
     if (!read.ok()) ++result_.damaged;
     if (type == SHT_SYMTAB) result_.has_symtab = true;
+    return pool;
   }
 
  private:
@@ -121,7 +128,6 @@ ElfSymbols load_elf_symbols(const ElfFile& elf, const ElfFile* debug_file) {
   Loader loader(builder, result);
   loader.add_all(elf);
   if (debug_file != nullptr) loader.add_table(*debug_file, SHT_SYMTAB);
-  if (!add_plt_symbols(elf, builder).ok()) ++result.damaged;
   result.table = builder.build();
   result.refused = static_cast<int64_t>(builder.refused());
   return result;

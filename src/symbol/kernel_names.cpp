@@ -41,7 +41,7 @@ std::optional<KernelSymbol> KernelNames::find(uint64_t address) {
 void KernelNames::load() {
   const auto key = folder_.empty() ? Error{Code::kNotFound, "no folder"} : this->key();
   if (key.ok()) {
-    const auto bytes = read_cache_file(folder_ + "/" + key.value() + std::string(kEnding));
+    const auto bytes = map_cache_file(folder_ + "/" + key.value() + std::string(kEnding));
     auto symbols = bytes.ok() ? decode_kernel_symbols(bytes.value(), key.value()) : bytes.error();
     if (symbols.ok()) {
       symbols_ = std::move(symbols).value();

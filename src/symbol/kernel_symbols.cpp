@@ -40,6 +40,44 @@ Error hidden() {
 
 }  // namespace
 
+class KernelSymbols::Reader {
+ public:
+  explicit Reader(std::string_view text) {
+    kept_.names.reserve(text.size() / 2);
+    while (const auto line = take_line(text)) add_line(*line);
+  }
+
+  Result<KernelSymbols> symbols() && {
+    if (kept_.entries.empty()) {
+      if (hidden_ == 0) return Error{Code::kNotFound, "kernel symbols: the list is empty"};
+      return hidden();
+    }
+    settle();
+    auto kept = std::make_shared<const Kept>(std::move(kept_));
+    KernelSymbols symbols;
+    symbols.entries_ = kept->entries;
+    symbols.names_ = kept->names;
+    symbols.keeper_ = std::move(kept);
+    symbols.modules_ = std::move(modules_);
+    return symbols;
+  }
+
+ private:
+  struct Kept {
+    std::vector<Entry> entries;
+    std::string names;
+  };
+
+  void add_line(std::string_view line);
+  uint16_t module_index(std::string_view name);
+  void settle();
+
+  Kept kept_;
+  std::vector<std::string> modules_{"[kernel]"};
+  uint16_t last_module_ = 0;
+  int64_t hidden_ = 0;  // lines without an address
+};
+
 Result<KernelSymbols> KernelSymbols::load(const std::string& path) {
   // Writing the whole list takes the kernel 50 ms, even if it writes nothing but zeros.
   const auto start = read_start(path, kEnoughBytes);
@@ -50,20 +88,10 @@ Result<KernelSymbols> KernelSymbols::load(const std::string& path) {
   return parse(text.value());
 }
 
-Result<KernelSymbols> KernelSymbols::parse(std::string_view text) {
-  KernelSymbols symbols;
-  symbols.names_.reserve(text.size() / 2);
-  while (const auto line = take_line(text)) symbols.add_line(*line);
-  if (symbols.entries_.empty()) {
-    if (symbols.hidden_ == 0) return Error{Code::kNotFound, "kernel symbols: the list is empty"};
-    return hidden();
-  }
-  symbols.settle();
-  return symbols;
-}
+Result<KernelSymbols> KernelSymbols::parse(std::string_view text) { return Reader(text).symbols(); }
 
 // "ffffffff81000000 T name" and, for modules, "\t[module]".
-void KernelSymbols::add_line(std::string_view line) {
+void KernelSymbols::Reader::add_line(std::string_view line) {
   if (line.size() > kMaxLineBytes) return;
   uint64_t start = 0;
   const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), start, 16);
@@ -79,14 +107,14 @@ void KernelSymbols::add_line(std::string_view line) {
   skip_blanks(line);
   if (name.empty()) return;
   const uint16_t module = line.empty() ? uint16_t{0} : module_index(line);
-  entries_.push_back({.start = start,
-                      .name = static_cast<uint32_t>(names_.size()),
-                      .length = static_cast<uint16_t>(name.size()),
-                      .module = module});
-  names_ += name;
+  kept_.entries.push_back({.start = start,
+                           .name = static_cast<uint32_t>(kept_.names.size()),
+                           .length = static_cast<uint16_t>(name.size()),
+                           .module = module});
+  kept_.names += name;
 }
 
-uint16_t KernelSymbols::module_index(std::string_view name) {
+uint16_t KernelSymbols::Reader::module_index(std::string_view name) {
   if (modules_[last_module_] == name) return last_module_;
   auto found = std::ranges::find(modules_, name);
   if (found == modules_.end()) {
@@ -97,29 +125,29 @@ uint16_t KernelSymbols::module_index(std::string_view name) {
   return last_module_;
 }
 
-void KernelSymbols::settle() {
-  std::ranges::stable_sort(entries_, {}, &Entry::start);
+void KernelSymbols::Reader::settle() {
+  std::ranges::stable_sort(kept_.entries, {}, &Entry::start);
   const auto name = [this](const Entry& entry) {
-    return std::string_view(names_).substr(entry.name, entry.length);
+    return std::string_view(kept_.names).substr(entry.name, entry.length);
   };
   size_t kept = 0;
-  for (const Entry& entry : entries_) {
-    if (kept > 0 && entries_[kept - 1].start == entry.start) {
-      if (rank(name(entry)) > rank(name(entries_[kept - 1]))) entries_[kept - 1] = entry;
+  for (const Entry& entry : kept_.entries) {
+    if (kept > 0 && kept_.entries[kept - 1].start == entry.start) {
+      if (rank(name(entry)) > rank(name(kept_.entries[kept - 1]))) kept_.entries[kept - 1] = entry;
     } else {
-      entries_[kept++] = entry;
+      kept_.entries[kept++] = entry;
     }
   }
-  entries_.resize(kept);
-  entries_.shrink_to_fit();
-  names_.shrink_to_fit();
+  kept_.entries.resize(kept);
+  kept_.entries.shrink_to_fit();
+  kept_.names.shrink_to_fit();
 }
 
 std::optional<KernelSymbol> KernelSymbols::find(uint64_t address) const {
   const auto above = std::ranges::upper_bound(entries_, address, {}, &Entry::start);
   if (above == entries_.begin()) return std::nullopt;
   const Entry& entry = *(above - 1);
-  const auto name = std::string_view(names_).substr(entry.name, entry.length);
+  const auto name = names_.substr(entry.name, entry.length);
   if (address - entry.start >= kLongestFunction || is_boundary(name)) return std::nullopt;
   return KernelSymbol{.name = name, .module = modules_[entry.module], .start = entry.start};
 }
@@ -142,8 +170,6 @@ bool KernelSymbols::is_sound() const {
   return true;
 }
 
-size_t KernelSymbols::memory_bytes() const {
-  return entries_.capacity() * sizeof(Entry) + names_.capacity();
-}
+size_t KernelSymbols::memory_bytes() const { return entries_.size_bytes() + names_.size(); }
 
 }  // namespace fathom

@@ -5,12 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "symbol/cache_file.h"
 
 namespace fathom {
 
@@ -37,7 +40,7 @@ class KernelSymbols {
 
  private:
   friend std::string encode_kernel_symbols(const KernelSymbols& symbols, std::string_view key);
-  friend Result<KernelSymbols> decode_kernel_symbols(std::string_view file, std::string_view key);
+  friend Result<KernelSymbols> decode_kernel_symbols(const CacheBytes& file, std::string_view key);
 
   struct Entry {
     uint64_t start = 0;
@@ -45,16 +48,13 @@ class KernelSymbols {
     uint16_t length = 0;
     uint16_t module = 0;
   };
-  uint16_t module_index(std::string_view name);
-  void add_line(std::string_view line);
-  void settle();
+  class Reader;  // of the kernel's list
   [[nodiscard]] bool is_sound() const;
 
-  std::vector<Entry> entries_;
-  std::string names_;
+  std::span<const Entry> entries_;
+  std::string_view names_;
+  std::shared_ptr<const void> keeper_;  // of both
   std::vector<std::string> modules_{"[kernel]"};
-  uint16_t last_module_ = 0;
-  int64_t hidden_ = 0;  // lines without an address
 };
 
 }  // namespace fathom

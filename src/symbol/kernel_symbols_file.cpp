@@ -49,15 +49,15 @@ std::string encode_kernel_symbols(const KernelSymbols& symbols, std::string_view
   key.copy(header.key, sizeof header.key);
   std::string bytes = begin_cache(kKind);
   bytes.append(reinterpret_cast<const char*>(&header), sizeof header);
-  append_raw(bytes, entries);
+  append_raw(bytes, std::span<const KernelSymbols::Entry>(entries));
   bytes += symbols.names_;
   bytes += modules;
   seal_cache(bytes);
   return bytes;
 }
 
-Result<KernelSymbols> decode_kernel_symbols(std::string_view file, std::string_view key) {
-  auto opened = open_cache(kKind, file);
+Result<KernelSymbols> decode_kernel_symbols(const CacheBytes& file, std::string_view key) {
+  auto opened = open_cache(kKind, file.bytes);
   if (!opened.ok()) return std::move(opened).error().within("kernel symbols file");
   std::string_view bytes = opened.value();
   Header header;
@@ -71,7 +71,8 @@ Result<KernelSymbols> decode_kernel_symbols(std::string_view file, std::string_v
       header.entries * kEntryBytes + header.names + header.modules != bytes.size())
     return corrupt("of another size than it says");
   KernelSymbols symbols;
-  take_raw(bytes, header.entries, symbols.entries_);
+  symbols.keeper_ = file.keeper;
+  symbols.entries_ = take_raw<KernelSymbols::Entry>(bytes, header.entries);
   symbols.names_ = bytes.substr(0, header.names);
   bytes.remove_prefix(header.names);
   symbols.modules_.clear();

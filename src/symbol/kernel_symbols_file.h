@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel's functions as bytes of a file: the header of cache_file.h, the key of the kernel as
-// it runs now, counts, and the arrays of KernelSymbols, little-endian, without gaps. What comes and
-// goes while the kernel runs (BPF programs, trampolines) is left out. Pure functions: any thread.
+// it runs now, counts, and the arrays of KernelSymbols, little-endian, without gaps, used where
+// they lie. What comes and goes while the kernel runs (BPF programs, trampolines) is left out. Pure
+// functions: any thread.
 #pragma once
 
 #include <string>
@@ -14,6 +15,6 @@ namespace fathom {
 
 std::string encode_kernel_symbols(const KernelSymbols& symbols, std::string_view key);
 // A file of another version or of another key is kNotFound.
-Result<KernelSymbols> decode_kernel_symbols(std::string_view file, std::string_view key);
+Result<KernelSymbols> decode_kernel_symbols(const CacheBytes& file, std::string_view key);
 
 }  // namespace fathom

@@ -16,7 +16,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kMaxLineBytes = 72 << 10;
+constexpr size_t kMaxMapLineBytes = 72 << 10;
 constexpr size_t kReadBytes = 64 << 10;
 constexpr size_t kMaxReadAtOnce = size_t{256} << 20;
 
@@ -89,7 +89,7 @@ void PerfMap::feed(std::string_view text) {
     const size_t length = text.find('\n');
     if (length == std::string_view::npos) {
       if (!skipping_) rest_ += text;
-      if (rest_.size() > kMaxLineBytes) {
+      if (rest_.size() > kMaxMapLineBytes) {
         skipping_ = true;
         rest_.clear();
         ++counts_.bad_lines;
@@ -115,7 +115,7 @@ void PerfMap::add_line(std::string_view line) {
   const bool parted = start && !line.empty() && line.front() == ' ';
   const auto size = parted ? take_hex(line) : std::nullopt;
   const bool named = size && line.size() > 1 && line.front() == ' ';
-  if (!named || *size == 0 || *start + *size < *start || line.size() > kMaxLineBytes) {
+  if (!named || *size == 0 || *start + *size < *start || line.size() > kMaxMapLineBytes) {
     ++counts_.bad_lines;
     return;
   }

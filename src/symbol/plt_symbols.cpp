@@ -52,8 +52,8 @@ std::optional<uint64_t> slot_of_stub(std::string_view code, uint64_t address) {
 
 class StubNames {
  public:
-  StubNames(std::string symbols, std::string names)
-      : symbols_(std::move(symbols)), names_(std::move(names)) {}
+  StubNames(std::string symbols, std::string_view names)
+      : symbols_(std::move(symbols)), names_(names) {}
 
   [[nodiscard]] std::string_view name(uint32_t index) const {
     if (index >= symbols_.size() / sizeof(Elf64_Sym)) return {};
@@ -64,7 +64,8 @@ class StubNames {
   }
 
  private:
-  std::string symbols_, names_;
+  std::string symbols_;
+  std::string_view names_;
 };
 
 void add_stubs(const ElfSection& section, std::string_view code, const Slots& slots,
@@ -84,26 +85,24 @@ void add_stubs(const ElfSection& section, std::string_view code, const Slots& sl
 
 }  // namespace
 
-Status add_plt_symbols(const ElfFile& elf, SymbolTableBuilder& builder) {
+Status add_plt_symbols(const ElfFile& elf, std::string_view names, SymbolTableBuilder& builder) {
   if (elf.machine() != EM_X86_64) return {};
   const ElfSection* symbols = elf.section_of_type(SHT_DYNSYM);
-  if (symbols == nullptr || symbols->type == SHT_NOBITS || symbols->link >= elf.sections().size())
-    return {};
+  if (symbols == nullptr || symbols->type == SHT_NOBITS) return {};
   Slots slots;
-  std::optional<StubNames> names;
+  std::optional<StubNames> stubs;
   for (const char* name : {".plt", ".plt.sec", ".plt.got"}) {
     const ElfSection* section = elf.section(name);
     if (section == nullptr || section->type != SHT_PROGBITS || section->size > kMaxPltBytes)
       continue;
     if (slots.empty()) TRY(collect_slots(elf, slots));
     if (slots.empty()) return {};
-    if (!names) {
+    if (!stubs) {
       TRY_ASSIGN(std::string table, elf.contents(*symbols));
-      TRY_ASSIGN(std::string strings, elf.contents(elf.sections()[symbols->link]));
-      names.emplace(std::move(table), std::move(strings));
+      stubs.emplace(std::move(table), names);
     }
     TRY_ASSIGN(const std::string code, elf.contents(*section));
-    add_stubs(*section, code, slots, *names, builder);
+    add_stubs(*section, code, slots, *stubs, builder);
   }
   return {};
 }

@@ -10,7 +10,7 @@
 namespace fathom {
 
 // x86-64: each stub of .plt, .plt.sec and .plt.got is decoded to the slot it jumps through, and the
-// relocation of that slot names it. Other machines: nothing is added.
-Status add_plt_symbols(const ElfFile& elf, SymbolTableBuilder& builder);
+// relocation of that slot names it. `names` are those of .dynsym. Other machines: nothing is added.
+Status add_plt_symbols(const ElfFile& elf, std::string_view names, SymbolTableBuilder& builder);
 
 }  // namespace fathom

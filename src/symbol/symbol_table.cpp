@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -13,6 +14,7 @@ namespace {
 // Real code nests two or three deep. Deeper is a hostile file, and a lookup must not crawl.
 constexpr int kMaxNesting = 64;
 constexpr uint64_t kMaxSize = std::numeric_limits<uint32_t>::max();
+constexpr size_t kStartsPerBucket = 4;
 
 size_t leading_underscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());
@@ -22,10 +24,11 @@ size_t leading_underscores(std::string_view name) {
 
 uint32_t SymbolTable::find_index(uint64_t address) const {
   if (starts_.empty() || address < starts_.front()) return kNone;
+  const uint64_t bucket = std::min((address - starts_.front()) >> shift_, index_.size() - 2);
   // The last start at or below the address. No branch depends on the data: twice as fast as
   // std::upper_bound, whose every second guess is wrong.
-  const uint64_t* first = starts_.data();
-  for (size_t left = starts_.size(); left > 1;) {
+  const uint64_t* first = starts_.data() + index_[bucket];
+  for (size_t left = index_[bucket + 1] - index_[bucket] + 1; left > 1;) {
     const size_t half = left / 2;
     first += static_cast<size_t>(first[half] <= address) * half;
     left -= half;
@@ -38,6 +41,21 @@ uint32_t SymbolTable::find_index(uint64_t address) const {
   return kNone;
 }
 
+void SymbolTable::make_index() {
+  if (starts_.empty()) return;
+  const uint64_t covered = starts_.back() - starts_.front();
+  const uint64_t buckets_wanted = starts_.size() / kStartsPerBucket + 1;
+  shift_ = std::min(static_cast<unsigned>(std::bit_width(covered / buckets_wanted)), 63U);
+  index_.resize((covered >> shift_) + 2);
+  uint32_t at = 0;
+  for (size_t bucket = 0; bucket + 1 < index_.size(); ++bucket) {
+    const uint64_t first = uint64_t{bucket} << shift_;
+    while (at + 1 < starts_.size() && starts_[at + 1] - starts_.front() <= first) ++at;
+    index_[bucket] = at;
+  }
+  index_.back() = static_cast<uint32_t>(starts_.size() - 1);
+}
+
 std::optional<Symbol> SymbolTable::find(uint64_t address) const {
   const uint32_t index = find_index(address);
   if (index == kNone) return std::nullopt;
@@ -45,14 +63,15 @@ std::optional<Symbol> SymbolTable::find(uint64_t address) const {
 }
 
 Symbol SymbolTable::at(uint32_t index) const {
-  return {.name = names_.data() + rest_[index].name,
+  const char* name = names_.data() + rest_[index].name;
+  return {.name = {name, strnlen(name, SymbolTableBuilder::kMaxNameBytes)},
           .start = starts_[index],
           .size = rest_[index].size};
 }
 
 size_t SymbolTable::memory_bytes() const {
   return starts_.capacity() * sizeof(uint64_t) + rest_.capacity() * sizeof(Rest) +
-         names_.capacity();
+         names_.capacity() + index_.capacity() * sizeof(uint32_t);
 }
 
 uint32_t SymbolTableBuilder::add_names(std::string names) {
@@ -99,17 +118,19 @@ bool SymbolTableBuilder::better(const Raw& left, const Raw& right) const {
   return left.size > right.size;
 }
 
-void SymbolTableBuilder::keep_best() {
-  std::vector<Raw> kept;
+// One for each address, rising.
+std::vector<uint32_t> SymbolTableBuilder::best() const {
+  std::vector<uint32_t> kept;
   kept.reserve(raw_.size());
+  uint64_t last = 0;
   for (const Key& key : sorted_keys()) {
-    const Raw& raw = raw_[key.index];
-    if (kept.empty() || kept.back().start != raw.start)
-      kept.push_back(raw);
-    else if (better(raw, kept.back()))
-      kept.back() = raw;
+    if (kept.empty() || last != key.start)
+      kept.push_back(key.index);
+    else if (better(raw_[key.index], raw_[kept.back()]))
+      kept.back() = key.index;
+    last = key.start;
   }
-  raw_ = std::move(kept);
+  return kept;
 }
 
 // By counting, 11 bits at a time from the lowest: a fifth of the time that comparing takes, for
@@ -147,43 +168,51 @@ size_t SymbolTableBuilder::most_name_bytes() const {
 }
 
 // Sizes, nesting and names. A symbol without a size inside one that has a size is a label and is
-// left out.
-void SymbolTableBuilder::place(SymbolTable& table) {
+// left out. The largest string table stays as it is; names of the others are added to it.
+void SymbolTableBuilder::place(const std::vector<uint32_t>& order, SymbolTable& table) {
   const size_t most = most_name_bytes();
+  const auto largest = std::ranges::max_element(pools_, {}, &std::string::size);
+  const auto kept = static_cast<uint32_t>(largest - pools_.begin());
+  table.names_ = std::move(*largest);
+  table.names_ += '\0';
   std::vector<std::pair<uint64_t, uint32_t>> open;  // end and index of symbols around this place
-  for (size_t i = 0; i < raw_.size(); ++i) {
-    const Raw& raw = raw_[i];
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Raw& raw = raw_[order[i]];
     while (!open.empty() && open.back().first <= raw.start) open.pop_back();
     uint64_t size = raw.size;
     if (size == 0) {
       if (!open.empty()) continue;
-      const uint64_t next = i + 1 < raw_.size() ? raw_[i + 1].start : raw.limit;
+      const uint64_t next = i + 1 < order.size() ? raw_[order[i + 1]].start : raw.limit;
       const uint64_t end = std::min(next, raw.limit);
       size = end > raw.start ? std::min(end - raw.start, kMaxSize) : 1;
     }
-    const std::string_view name = name_of(raw);
-    if (table.names_.size() + name.size() >= most) {
-      ++refused_;
-      continue;
+    uint32_t name = raw.name;
+    if (raw.names != kept) {
+      const std::string_view text = name_of(raw);
+      if (table.names_.size() + text.size() >= most) {
+        ++refused_;
+        continue;
+      }
+      name = static_cast<uint32_t>(table.names_.size());
+      table.names_.append(text);
+      table.names_ += '\0';
     }
     const auto index = static_cast<uint32_t>(table.starts_.size());
     table.starts_.push_back(raw.start);
     table.rest_.push_back({.size = static_cast<uint32_t>(size),
-                           .name = static_cast<uint32_t>(table.names_.size()),
+                           .name = name,
                            .outer = open.empty() ? SymbolTable::kNone : open.back().second});
-    table.names_.append(name);
-    table.names_ += '\0';
     open.emplace_back(raw.start + size, index);
   }
 }
 
 SymbolTable SymbolTableBuilder::build() {
-  keep_best();
+  const std::vector<uint32_t> order = best();
   SymbolTable table;
-  table.starts_.reserve(raw_.size());
-  table.rest_.reserve(raw_.size());
-  place(table);
-  table.names_.shrink_to_fit();
+  table.starts_.reserve(order.size());
+  table.rest_.reserve(order.size());
+  place(order, table);
+  table.make_index();
   raw_ = {};
   pools_ = {{}};
   return table;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of address ranges, sorted: 20 bytes a symbol beside its name, one binary search a lookup.
+// Names of address ranges, sorted: some 21 bytes a symbol beside its name, and an index so that a
+// lookup searches a handful.
 // SymbolTableBuilder takes symbols in any order, from any number of sources, and decides between
 // those at one address; SymbolTable is what comes out and no longer changes (any thread may read).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,9 +38,13 @@ class SymbolTable {
     uint32_t name = 0;       // where in names_
     uint32_t outer = kNone;  // the symbol this one lies in
   };
+  void make_index();
+
   std::vector<uint64_t> starts_;
   std::vector<Rest> rest_;
-  std::string names_;  // each ends with NUL
+  std::string names_;            // each ends with NUL
+  unsigned shift_ = 0;           // bytes per bucket, as a power of two
+  std::vector<uint32_t> index_;  // the last start at or before each bucket's first byte
 };
 
 // How much a name says about an address; higher wins at equal starts.
@@ -59,7 +65,7 @@ class SymbolTableBuilder {
            uint32_t name_offset);
   // The same with a name of its own.
   void add(uint64_t start, uint64_t size, SymbolRank rank, std::string_view name);
-  void reserve(size_t symbols) { raw_.reserve(raw_.size() + symbols); }
+  void reserve(size_t symbols) { raw_.reserve(std::min(raw_.size() + symbols, kMaxSymbols)); }
 
   [[nodiscard]] size_t size() const { return raw_.size(); }
   [[nodiscard]] size_t refused() const { return refused_; }
@@ -79,8 +85,8 @@ class SymbolTableBuilder {
     uint32_t index;  // in raw_
   };
   [[nodiscard]] std::vector<Key> sorted_keys() const;
-  void keep_best();
-  void place(SymbolTable& table);
+  [[nodiscard]] std::vector<uint32_t> best() const;
+  void place(const std::vector<uint32_t>& order, SymbolTable& table);
   [[nodiscard]] size_t most_name_bytes() const;
 
   std::vector<std::string> pools_{{}};  // the first is for names of their own

@@ -114,8 +114,14 @@ class Symbolizer {
   SourceLines lines_;
   std::map<std::pair<uint32_t, uint64_t>, std::vector<FrameId>> lined_;  // module id and address
   FrameId only_{};
-  std::unordered_map<uint64_t, FrameId> frames_;              // by module id and symbol index
-  std::map<std::pair<uint32_t, uint64_t>, FrameId> unnamed_;  // by module id and function's start
+  std::unordered_map<uint64_t, FrameId> frames_;  // by module id and symbol index
+  struct HashOfPlace {
+    size_t operator()(const std::pair<uint32_t, uint64_t>& place) const {
+      return (place.second ^ uint64_t{place.first} << 48) * 0x9e3779b97f4a7c15;
+    }
+  };
+  // By module id and the function's start.
+  std::unordered_map<std::pair<uint32_t, uint64_t>, FrameId, HashOfPlace> unnamed_;
   std::unordered_map<uint32_t, ModuleText> module_texts_;
   std::unordered_map<uint64_t, FrameId> kernel_frames_;  // by start of the function
   KernelNames kernel_;

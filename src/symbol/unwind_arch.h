@@ -5,11 +5,13 @@
 // functions: any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 
 namespace fathom::unwind_arch {
@@ -63,6 +65,23 @@ inline int frame_edge_bytes(std::span<const uint8_t> code) {
   const bool move = code[0] == 0x48 &&
                     ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec));
   return move ? 16 : 0;  // mov %rsp,%rbp
+}
+
+// Whether this is the code behind the system call in clone and clone3, which ends a function's
+// rows: test %rax,%rax; jl error; je child; ret. The parent's return address is at SP, and a child
+// has none.
+inline bool is_after_clone(std::span<const uint8_t> code) {
+  const auto skip = [&code](std::initializer_list<int> bytes) {  // -1: any
+    if (code.size() < bytes.size()) return false;
+    const bool same =
+        std::equal(bytes.begin(), bytes.end(), code.begin(),
+                   [](int wanted, uint8_t byte) { return wanted < 0 || wanted == byte; });
+    if (same) code = code.subspan(bytes.size());
+    return same;
+  };
+  (void)(skip({0x48, 0x85, 0xc0}) || skip({0x85, 0xc0}));
+  (void)skip({0x7c, -1});
+  return skip({0x74, 0x01, 0xc3});
 }
 
 // What a frame with a frame pointer looks like: CFA = frame pointer + 16, return address below it.

@@ -33,7 +33,7 @@ Result<UnwindCache::Table> UnwindCache::get(const std::string& key, const Build&
 Result<UnwindCache::Table> UnwindCache::make(const std::string& key, const Build& build) {
   const std::string file = file_of(key);
   if (!file.empty()) {
-    if (auto bytes = read_cache_file(folder_ + "/" + file); bytes.ok()) {
+    if (auto bytes = map_cache_file(folder_ + "/" + file); bytes.ok()) {
       if (auto table = decode_unwind_table(bytes.value()); table.ok()) {
         const std::lock_guard lock(mutex_);
         ++counts_.from_disk;

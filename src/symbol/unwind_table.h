@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "symbol/unwind_rule.h"
@@ -27,6 +29,7 @@ struct UnwindTableCounts {
 
 class UnwindTable {
  public:
+  // As the builder makes them.
   struct Rows {
     uint64_t base = 0;             // address of the first row
     std::vector<uint32_t> starts;  // from base; the first is 0, each is higher than the one before
@@ -34,20 +37,35 @@ class UnwindTable {
     std::vector<UnwindRule> rules;
     std::vector<uint32_t> functions;  // where they start, from base; rising
     UnwindTableCounts counts;
+    std::vector<uint32_t> index;  // rows that start at or before each bucket's first byte
+  };
+  // The same wherever it lies: in Rows or in a file.
+  struct View {
+    uint64_t base = 0;
+    std::span<const uint32_t> starts;
+    std::span<const uint16_t> rule_ids;
+    std::span<const UnwindRule> rules;
+    std::span<const uint32_t> functions;
+    UnwindTableCounts counts;
+    std::span<const uint32_t> index;
   };
 
   UnwindTable() = default;
-  // Rows must be as described: see is_sound().
+  // Makes the index.
   explicit UnwindTable(Rows rows);
-  static bool is_sound(const Rows& rows);
+  // What the view is of stays while the keeper does. It must be sound.
+  UnwindTable(const View& view, std::shared_ptr<const void> keeper);
+  static bool is_sound(const View& rows);
+  // How long the index of such rows is.
+  static size_t index_size(std::span<const uint32_t> starts);
 
   // nullptr where nothing is known.
   [[nodiscard]] const UnwindRule* find(uint64_t address) const {
     const uint64_t offset = address - rows_.base;
     if (offset >= covered_) return nullptr;
     const size_t bucket = offset >> shift_;
-    size_t low = index_[bucket];
-    size_t high = index_[bucket + 1];
+    size_t low = rows_.index[bucket];
+    size_t high = rows_.index[bucket + 1];
     while (low < high) {
       const size_t middle = (low + high) / 2;
       if (rows_.starts[middle] <= offset)
@@ -62,7 +80,7 @@ class UnwindTable {
   // Where the function around the address starts; nothing where no function is known.
   [[nodiscard]] std::optional<uint64_t> function_start(uint64_t address) const;
 
-  [[nodiscard]] const Rows& rows() const { return rows_; }
+  [[nodiscard]] const View& rows() const { return rows_; }
   [[nodiscard]] const UnwindTableCounts& counts() const { return rows_.counts; }
   [[nodiscard]] bool empty() const { return rows_.starts.empty(); }
   // Most functions keep a frame pointer: worth trying where a row is missing.
@@ -72,10 +90,10 @@ class UnwindTable {
   [[nodiscard]] size_t memory_bytes() const;
 
  private:
-  Rows rows_;
-  uint64_t covered_ = 0;         // bytes from base to the start of the last row
-  unsigned shift_ = 0;           // code bytes per bucket, as a power of two
-  std::vector<uint32_t> index_;  // rows that start at or before each bucket's first byte
+  View rows_;
+  std::shared_ptr<const void> keeper_;  // of what the rows lie in
+  uint64_t covered_ = 0;                // bytes from base to the start of the last row
+  unsigned shift_ = 0;                  // code bytes per bucket, as a power of two
 };
 
 }  // namespace fathom

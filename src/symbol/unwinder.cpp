@@ -84,7 +84,14 @@ class Walk {
     return stop(UnwindEnd::kCut);
   }
 
+  // A trampoline is returned to and was never called: there is no call before its address.
+  void is_trampoline() {
+    if (to_.frames.back().kind == UnwoundKind::kCall)
+      to_.frames.back().kind = UnwoundKind::kInterrupted;
+  }
+
   bool step(const UnwindRule& rule, const UnwindModule& module) {
+    if (rule.is_signal != 0) is_trampoline();
     if (rule.pc().kind() == Slot::kUnknown) return stop(UnwindEnd::kRoot);
     if (rule.cfa == CfaKind::kUnsupported || !regs_.has(rule.cfa_register)) {
       if (module.table->uses_frame_pointers() && step_by_frame_pointer()) return true;
@@ -185,6 +192,7 @@ class Walk {
   }
 
   bool step_signal(uint64_t context) {
+    is_trampoline();
     const uint64_t at = context + static_cast<uint64_t>(arch::kSignalRegisters);
     UnwindRegisters found;
     for (size_t i = 0; i < arch::kSignalOrder.size(); ++i) {
@@ -209,6 +217,8 @@ class Walk {
     const std::span<const uint8_t> code(bytes.data(), std::min(size, bytes.size()));
     if (arch::is_signal_trampoline(code)) return step_signal(regs_.sp());
     if (kind_ != UnwoundKind::kCall) {
+      if (arch::is_after_clone(code))
+        return is_return_to_code(regs_.sp()) ? step_edge(8) : stop(UnwindEnd::kRoot);
       const int edge = arch::frame_edge_bytes(code);
       if (edge != 0) return step_edge(static_cast<uint64_t>(edge));
     }

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the BPF half of the I/O probe (calls.bpf.c) and its user half share. Plain C for both. Every
- * followed task carries a WireTaskCalls: the calls it has under way, and cells in which those that
- * ended add up. A cell leaves through the ring of the CPU when its place is needed, when its slice
- * is over and the recorder asks, and when the task ends. Times are CLOCK_MONOTONIC nanoseconds. */
+ * followed task has a WireTaskCalls: the calls it has under way, and cells in which those that
+ * ended add up, or a batch of those that are traced. A cell leaves through the ring of the CPU when
+ * its place is needed, when its slice is over and the recorder asks, and when the task ends; a
+ * batch when it is full, when the recorder asks, and when the task ends. Times are CLOCK_MONOTONIC
+ * nanoseconds. */
 #pragma once
 
 #include <stdint.h>
 
+#include "wire/stacks.h"
+
 enum {
   kWireSystemCalls = 512,
-  kWireFunctions = 1024, /* numbers of functions, system calls included */
+  kWireHooks = 1024,     /* functions and tracepoints that a probe set names */
+  kWireFunctions = 2048, /* numbers of functions, system calls included */
+  kWireSlots = 1024,     /* of tasks that are found fast; 1 << kWireSlotBits */
+  kWireSlotBits = 10,
   kWireCells = 16,       /* power of two */
+  kWireBatch = 32,       /* traced calls that leave together; power of two */
   kWireKnownFiles = 8,   /* power of two */
-  kWireDepth = 8,        /* calls within a system call; power of two */
+  kWireDepth = 16,       /* calls within a system call; power of two */
   kWireBuckets = 40,     /* of latency: [2^i, 2^(i+1)) ns, the first from 0, the last without end */
   kWireFullCell = 60000, /* buckets have 16 bits */
   kWireCallCpus = 1024,
@@ -54,13 +62,41 @@ enum WireLayerFunction {
   kBlockMerge,
   kBlockSequential,
   kBlockRandom,
-  kVfsRead,
-  kVfsWrite,
-  kVfsFsync,
-  kVfsOpen,
+  kWritebackInode,
+  kWritebackMetadata,
   kUringFirst = kWireSystemCalls + 128, /* and the number of the operation */
   kUringLast = kUringFirst + 127,
+  kHookFirst, /* and the number of the hook */
+  kHookLast = kHookFirst + kWireHooks - 1,
 };
+
+/* What a hook means to its function. */
+enum WireHookKind { kHookUnused, kHookEnter, kHookLeave, kHookMoment };
+
+/* Where the file of a hook is to be found from one of its arguments. */
+enum WireHookFile {
+  kHookNoFile,
+  kHookOfFile,
+  kHookOfInode,
+  kHookOfDentry,
+  kHookOfPath,
+  kHookOfMapping,
+  kHookOfFolio,
+  kHookOfKiocb,
+};
+
+/* The constants of one program on one hook. */
+struct WireHook {
+  uint32_t function;
+  uint8_t kind;
+  uint8_t file;
+  uint8_t file_argument;
+  uint8_t result;    /* where its result stands among the arguments */
+  uint8_t of_result; /* of WireHookResult */
+  uint8_t user;      /* a function of the program, which system calls are within */
+  uint8_t reserved[6];
+};
+enum WireHookResult { kResultNone, kResultErrno, kResultBytes };
 
 /* Whose calls: tasks with a mark; processes in a map as well; whoever is in a cgroup; everybody but
  * the kernel's own threads. Whoever a followed task starts is, too. */
@@ -129,27 +165,11 @@ struct WireCell {
   uint16_t latency[kWireBuckets];
 };
 
-struct WireTaskCalls {
-  uint32_t pid, tid;
-  uint32_t busy;    /* somebody is at the cells */
-  uint32_t ended;   /* nobody will come back for its cells */
-  uint32_t waiting; /* before its program has begun */
-  uint32_t call;    /* the system call under way, and 1; 0: none */
-  uint64_t start_ns, inner_ns;
-  uint32_t entry_file;
-  uint32_t depth;
-  uint32_t slice;
-  uint32_t reserved;
-  uint64_t slice_start_ns, slice_end_ns;
-  struct WireFrame frames[kWireDepth];
-  struct WireKnownFile files[kWireKnownFiles];
-  struct WireCell cells[kWireCells];
-};
-
 enum WireCallKind {
   kWireOneCall = 1, /* one call, for profiles: WireOneCall */
   kWireSumOfCalls = 2,
   kWireTracedCall = 3,
+  kWireTracedCalls = 4, /* a WireTracedBatch */
 };
 
 struct WireCallHead {
@@ -157,6 +177,59 @@ struct WireCallHead {
   uint16_t function;
   uint32_t file;
   uint32_t pid, tid;
+};
+
+/* One of a batch. */
+struct WireTraced {
+  uint16_t function;
+  uint16_t reserved;
+  uint32_t file;
+  uint64_t start_ns, duration_ns;
+  int64_t result; /* of one with bytes, how many; below 0: errno */
+  int64_t offset; /* below 0: none */
+};
+
+/* Traced calls of one task. Only the first `count` are sent. */
+struct WireTracedBatch {
+  uint16_t kind;
+  uint16_t count;
+  uint32_t reserved;
+  uint32_t pid, tid;
+  struct WireTraced calls[kWireBatch];
+};
+
+enum WireTaskEnd {
+  kTaskLives,
+  kTaskEnded,   /* nobody will come back for its cells */
+  kTaskLeaving, /* its slot is being given back */
+};
+
+/* What a system call needs comes first, in one line of the cache. */
+struct WireTaskCalls {
+  uint64_t stack;   /* of a slot, who has it: minus the address of its user registers; 0: nobody */
+  uint32_t call;    /* the system call under way, and 1; 0: none */
+  uint32_t ended;   /* of WireTaskEnd */
+  uint32_t crowded; /* of a slot: tasks that would be here, and are in their storage instead */
+  uint32_t waiting; /* before its program has begun */
+  uint64_t start_ns, inner_ns;
+  uint64_t task; /* its address */
+  uint32_t entry_file;
+  uint32_t depth;
+  uint32_t pid, tid;
+
+  uint32_t busy; /* somebody is at the cells */
+  uint32_t slice;
+  uint32_t user_depth; /* frames that are the program's own, below those of the kernel */
+  uint32_t looking;    /* we read its memory: a fault now is ours */
+  uint32_t ours;       /* our library made the system call that it is in */
+  uint32_t reserved;
+  uint64_t slice_start_ns, slice_end_ns;
+  struct WireFrame frames[kWireDepth];
+  struct WireKnownFile files[kWireKnownFiles];
+  union { /* summed, or traced */
+    struct WireCell cells[kWireCells];
+    struct WireTracedBatch batch;
+  };
 };
 
 struct WireOneCall {
@@ -182,6 +255,13 @@ struct WireTracedCall {
   int64_t result; /* of one with bytes, how many; below 0: errno */
   int64_t offset; /* below 0: none */
 };
+
+/* A traced call with the stack it was made by, as it returns; the stack's bytes follow. */
+struct WireStackedCall {
+  struct WireTracedCall call;
+  struct WireSample sample;
+};
+enum { kWireMostCallStack = 64 << 10 };
 
 enum WireNameKind {
   kNamePath = 0, /* parts, from the last to the first, and then the tail that was given */
@@ -216,5 +296,7 @@ struct WireCallCounts {
   uint64_t foreign;       /* calls of 32-bit programs */
   uint64_t too_deep;      /* calls within calls within calls */
   uint64_t next_file;
-  uint64_t below; /* traced calls that filters kept out */
+  uint64_t below;   /* traced calls that filters kept out */
+  uint64_t unended; /* requests of disks whose end was not told */
+  uint64_t no_room; /* requests that were not followed */
 };

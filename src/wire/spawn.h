@@ -25,6 +25,8 @@ struct fathom_spawn_message {
   int32_t error;
   int32_t is_main;
   int32_t has_io;
+  int32_t in_cgroup; /* READY: it was born in the cgroup whose folder was handed over */
+  int32_t reserved;
   int64_t time_ns;
   int64_t user_ns;
   int64_t system_ns;

@@ -100,6 +100,7 @@ enum SpoolRecordFlags {
   kCallHasBytes = 1,
   kCallFailed = 2,
   kCallAbandoned = 4, /* it never returned: longjmp, cancellation */
+  kCallCounted = 8,   /* of a cell: its calls were counted, not timed */
 };
 
 struct SpoolRecord {

@@ -9,7 +9,7 @@ enum {
   kWireKernelFrames = 127,
   kWireMostStackBytes = 262144,
   kWireMostCpus = 1024,
-  kWireMostRates = 8, /* at once; a power of two */
+  kWireMostSamplers = 8, /* at once: an event at a rate each; a power of two */
 };
 
 enum WireSampleFlags {
@@ -30,7 +30,7 @@ struct WireSample {
   uint32_t pid;
   uint32_t tid;
   uint32_t cpu;
-  uint32_t rate; /* which of the rates it is of, from 0 */
+  uint32_t sampler; /* which of them it is of, from 0 */
   uint32_t flags;
   uint32_t kernel_frames;
   uint64_t stack_bytes; /* copied, from the stack pointer up */

@@ -57,12 +57,17 @@ struct WireExit {
   uint32_t reserved;
 };
 
-/* A mark on each task of the tree, kept by the kernel with the task; all 0 as it is set. */
+/* A mark on each task of the tree, kept by the kernel with the task; all 0 as it is set, but that
+ * of the root, which waits for its exec. */
 struct WireFollowed {
+  uint64_t wait_ns; /* for a core: what the root had before its exec; once it has ended, what it
+                       waited in its life */
   uint64_t exit_ns; /* 0: lives */
   uint64_t peak_rss_bytes;
   int32_t exit_code;
   uint32_t ends_process;
+  uint32_t awaits_exec;
+  uint32_t reserved;
 };
 
 /* Where the BPF half puts an exec together; one on each CPU. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/text.h"
 
 namespace fathom {
 namespace {
@@ -31,15 +32,25 @@ Progress sample() {
 
 TEST(ProgressText, SaysWhatIsKnown) {
   const std::string text = progress_text(sample());
-  for (const char* part : {"01:15", "1.50 cores", "mem 2.0 MB", "peak 3.0 MB", "write 4.1 kB/s",
-                           "2 processes", "0 dropped"}) {
+  for (const char* part : {"01:15", "cpu 1.50", "mem 2.0 MB", "peak 3.0 MB", "w 4.1 kB/s",
+                           "2 processes", "12k records, 0 lost"}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }
 }
 
+TEST(ProgressText, EightyColumnsHaveAllThatIsAsked) {
+  Progress progress = sample();
+  progress.figures.read_bytes_per_s = 12.3e6;
+  const std::string seen = fit("  " + progress_text(progress), 80);
+  for (const char* part : {"01:15", "cpu", "mem", "r 12 MB/s", "w 4.1 kB/s", "12k records, 0 lost"})
+    EXPECT_NE(seen.find(part), std::string::npos) << seen;
+  progress.dropped = 7;
+  EXPECT_EQ(progress_text(progress).find("7 LOST"), 7U);
+}
+
 TEST(ProgressText, LeavesOutWhatIsNot) {
   const std::string text = progress_text(Progress{});
-  for (const char* part : {"cpu", "mem", "read", "write", "process"}) {
+  for (const char* part : {"cpu", "mem", "/s", "process"}) {
     EXPECT_EQ(text.find(part), std::string::npos) << text;
   }
 }
@@ -48,11 +59,11 @@ TEST(ProgressText, SaysWhatItIsAttachedTo) {
   Progress progress = sample();
   EXPECT_EQ(progress_text(progress).find("attached"), std::string::npos);
   progress.attached_to = "pid 123 (nginx)";
-  EXPECT_NE(progress_text(progress).find("01:15  attached to pid 123 (nginx) · 0 dropped"),
+  EXPECT_NE(progress_text(progress).find("01:15  attached to pid 123 (nginx) · cpu 1.50 · "),
             std::string::npos)
       << progress_text(progress);
   progress.attached_to = std::string(200, 'x');
-  EXPECT_NE(progress_text(progress).find("… · 0 dropped"), std::string::npos);
+  EXPECT_NE(progress_text(progress).find("… · cpu "), std::string::npos);
 }
 
 // stderr on a terminal of our own for the time of a test.

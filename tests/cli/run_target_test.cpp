@@ -76,6 +76,7 @@ TEST(RunTarget, SaysWhichFlagsAreForCommandsOnly) {
   EXPECT_THAT(complaint({"--system", "-C", "/"}), HasSubstr("--cwd is for a command"));
   EXPECT_THAT(complaint({"--system", "--grace", "1s"}), HasSubstr("--grace is for a command"));
   EXPECT_THAT(complaint({"-e", "A", "ls"}), HasSubstr("--env A has no value"));
+  EXPECT_THAT(complaint({"-e", "=x", "ls"}), HasSubstr("--env =x has no name"));
 }
 
 TEST(RunTarget, CompletionOffersProcesses) {

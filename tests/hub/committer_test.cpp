@@ -47,7 +47,9 @@ class Fragile final : public Store {
   Status clear_rows(int64_t job) override { return real_->clear_rows(job); }
   Result<std::vector<GaugeValue>> gauges(int64_t job) override { return real_->gauges(job); }
   Result<std::vector<MarkText>> marks(int64_t job) override { return real_->marks(job); }
-  void listen(Listener listener) override { real_->listen(std::move(listener)); }
+  void listen(Listener listener, Notice notice) override {
+    real_->listen(std::move(listener), std::move(notice));
+  }
   Status ready() override { return real_->ready(); }
   [[nodiscard]] int64_t sums_written() const override { return real_->sums_written(); }
 

@@ -49,6 +49,30 @@ TEST(LinesIn, RowsHaveExectimeAsTextAndSayWhereTheyComeFrom) {
                   HasSubstr("\"Exectime\":\"2.250000\"")));
 }
 
+TEST(LinesIn, ANumberBeyond64BitsIsCalledTooLarge) {
+  EXPECT_EQ(why_of("{\"node\":\"a\",\"x\":18446744073709551616}"),
+            "18446744073709551616 is too large: counts are whole numbers of 64 bits with a sign");
+  EXPECT_THAT(why_of("{\"node\":\"a\",\"x\":-9223372036854775809}"),
+              HasSubstr("-9223372036854775809 is too large"));
+  EXPECT_THAT(why_of("{\"node\":\"a\",\"x\":" + std::string(1000, '9') + "}"),
+              HasSubstr("9… is too large"));
+  EXPECT_THAT(why_of("{\"node\":\"a\",\"x\":18446744073709551615}"), HasSubstr("64 bits"));
+  for (const char* other :
+       {"{\"99999999999999999999999\":01}", "{\"a\":1.99999999999999999999999,}",
+        "{\"a\\\"99999999999999999999999", "\"\\"})
+    EXPECT_EQ(why_of(other), "this is no JSON") << other;
+}
+
+TEST(LinesIn, RowsHaveTheUnitsThatAreKnownOrSaid) {
+  const auto parsed = parse(
+      "{\"benchmark\":{\"units\":{\"b\":\"bytes\",\"absent\":\"x\",\"n\":3},\"b\":1,\"n\":2,"
+      "\"cpu-clock:u\":5}}\n{\"benchmark\":{\"units\":4,\"time\":1}}");
+  ASSERT_EQ(parsed.bad_count, 0U);
+  EXPECT_THAT(parsed.contribution.rows[0],
+              HasSubstr("\"units\":{\"b\":\"bytes\",\"cpu-clock:u\":\"ns\"}}}"));
+  EXPECT_THAT(parsed.contribution.rows[1], HasSubstr("{\"Exectime\":\"1.000000\",\"units\":4,"));
+}
+
 TEST(LinesIn, GaugesAndMarks) {
   const auto parsed = parse(
       "{\"gauge\":\"loss\",\"value\":0.25,\"unit\":\"x\"}\n"

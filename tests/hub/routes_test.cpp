@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/simdjson.h"
 #include "hub/guard.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
@@ -18,8 +19,7 @@ TEST(Routes, AreThoseOfTheOpenApiFile) {
   for (const Route& route : all_routes()) ours.insert(std::string(route.method) + " " + route.path);
   simdjson::dom::parser parser;
   simdjson::dom::object paths;
-  const std::string text =
-      read_file(std::string(FATHOM_TEST_DATA) + "/../../docs/formats/hub.openapi.json").value();
+  const std::string text = read_file(source_folder() + "/docs/formats/hub.openapi.json").value();
   ASSERT_TRUE(parser.parse(text)["paths"].get(paths) == simdjson::SUCCESS);
   for (const auto path : paths) {
     simdjson::dom::object operations;
@@ -51,6 +51,32 @@ TEST(Routes, TargetsAreReadOrRefused) {
   EXPECT_EQ(target->query.at("z"), "");
   for (const char* wrong : {"", "a", "http://x/", "/?x=%", "/?x=%4", "/?%zz=1"})
     EXPECT_FALSE(parse_target(wrong).has_value()) << wrong;
+}
+
+int status_for(const HubOptions& options, std::string_view host) {
+  RequestHead head;
+  head.method = "GET";
+  head.target = "/api/v1/jobs";
+  head.host = host;
+  if (!options.token.empty()) head.authorization = "Bearer 0123456789abcdef";
+  const auto admitted = admit(options, head);
+  const auto* refusal = std::get_if<HttpReply>(&admitted);
+  return refusal == nullptr ? 200 : refusal->status;
+}
+
+TEST(Guard, WithoutATokenOnlyNamesOfThisMachineAreAnswered) {
+  HubOptions options;
+  options.bind = "Own.Name";
+  for (const char* ours : {"", "localhost", "LocalHost:1", "127.0.0.1:10000", "127.1.2.3", "[::1]",
+                           "[::1]:80", "own.name:10000"})
+    EXPECT_EQ(status_for(options, ours), 200) << ours;
+  for (const char* other : {"evil", "localhost.evil", "127.0.0.1.evil:1", "127.evil", "[::2]:1",
+                            "0.0.0.0:1", "[", "[::1", ":"})
+    EXPECT_EQ(status_for(options, other), 403) << other;
+  options.bind = "::1";
+  EXPECT_EQ(status_for(options, "[::1]:1"), 200);
+  options.token = "0123456789abcdef";
+  EXPECT_EQ(status_for(options, "hub.example:1"), 200);
 }
 
 TEST(Guard, SecretsAreComparedWhole) {

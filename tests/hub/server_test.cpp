@@ -172,6 +172,20 @@ TEST_F(ServerTest, CommandsOfTheSeedAndOneThatNobodyKnows) {
   EXPECT_THAT(unknown.body, HasSubstr("unknown command 'EXPLODE'"));
   EXPECT_THAT(unknown.body, HasSubstr("SHOW_JOB_PROFILING"));
   EXPECT_EQ(call("POST", "/api/v1/commands", kJson, "{\"command\":\"REMOVE\"}").status, 400);
+  // A row beside its command, as the seed has it; what is wrong is named, what was taken said.
+  const HttpAnswer mixed =
+      call("POST", "/api/v1/commands?run=c&sequence=2", kJson,
+           "[{\"command\":\"BENCHMARK\",\"jobid\":2100,\"Exectime\":\"1.25\",\"cycles\":3},"
+           "{\"command\":\"BENCHMARK\",\"jobid\":2100,\"Exectime\":\"soon\"},"
+           "{\"command\":\"PROFILING\",\"jobid\":2100,\"node\":\"n\",\"x\":4}]");
+  EXPECT_EQ(mixed.status, 400);
+  EXPECT_THAT(mixed.body, HasSubstr("message 2 of 3, BENCHMARK: "));
+  EXPECT_THAT(mixed.body, HasSubstr("the others were taken"));
+  EXPECT_EQ(json_number(mixed.body, "message"), 2);
+  EXPECT_EQ(json_number(mixed.body, "taken"), 2);
+  EXPECT_THAT(call("GET", "/api/v1/jobs/2100/rows").body,
+              HasSubstr("{\"Exectime\":\"1.250000\",\"cycles\":3,\"fathom\""));
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2100/profile").body, "{\"n\":{\"execname\":\"\",\"x\":7}}\n");
 }
 
 TEST_F(ServerTest, RightStatusForWhatIsWrong) {
@@ -199,8 +213,14 @@ TEST_F(ServerTest, RightStatusForWhatIsWrong) {
   EXPECT_EQ(said("POST /api/v1/jobs/2001/lines HTTP/1.1\r\nContent-Type: text/plain\r\n"
                  "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"),
             "HTTP/1.1 415");
-  EXPECT_EQ(said("GET /api/v1/jobs HTTP/1.1\r\nHost: a\r\nOrigin: http://evil\r\n\r\n"),
+  EXPECT_EQ(said("GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil\r\n\r\n"),
             "HTTP/1.1 403");
+  // DNS rebinding: the page's own name now means this machine.
+  const Wire rebound(hub_);
+  rebound.say("GET /api/v1/jobs HTTP/1.1\r\nHost: evil:1\r\nOrigin: http://evil:1\r\n\r\n");
+  const std::string refusal = rebound.until("}\n");
+  EXPECT_THAT(refusal, StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(refusal, HasSubstr("names of this machine only, not to evil:1"));
 }
 
 TEST_F(ServerTest, MessagesOfOneByteTo64MB) {
@@ -257,18 +277,17 @@ TEST_F(ServerTest, BodiesTogetherAreBounded) {
   for (int i = 0; i < 3; ++i) {
     wires.push_back(std::make_unique<Wire>(hub_));
     wires.back()->say(
-        "POST /api/v1/jobs/2001/lines HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\n"
-        "Content-Length: 60000000\r\n\r\n");
-    if (i < 2) continue;
-    EXPECT_THAT(wires.back()->until("\r\n\r\n"), HasSubstr("503"));
+        "POST /api/v1/jobs/2001/lines HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+        "Expect: 100-continue\r\nContent-Length: 60000000\r\n\r\n");
+    EXPECT_THAT(wires.back()->until("\r\n\r\n"), HasSubstr(i < 2 ? "100 Continue" : "503"));
   }
   EXPECT_EQ(call("GET", "/healthz").status, 200);
 }
 
 TEST_F(ServerTest, EventsShowWhatChanges) {
   const Wire wire(hub_), all(hub_);
-  wire.say("GET /api/v1/jobs/2001/events HTTP/1.1\r\nHost: a\r\n\r\n");
-  all.say("GET /api/v1/events HTTP/1.1\r\nHost: a\r\n\r\n");
+  wire.say("GET /api/v1/jobs/2001/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  all.say("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(wire.until(": fathom\n\n"), HasSubstr("text/event-stream"));
   EXPECT_THAT(all.until(": fathom\n\n"), HasSubstr("text/event-stream"));
   call("POST", "/api/v1/jobs/2001/lines?run=r1&sequence=1", "text/plain",
@@ -280,13 +299,13 @@ TEST_F(ServerTest, EventsShowWhatChanges) {
     EXPECT_THAT(event, HasSubstr("\"marks\":[{\"text\":\"m\""));
   }
   const Wire none(hub_);
-  none.say("GET /api/v1/jobs/2999/events HTTP/1.1\r\nHost: a\r\n\r\n");
+  none.say("GET /api/v1/jobs/2999/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(none.until("\r\n"), HasSubstr("404"));
 }
 
 TEST_F(ServerTest, EndsInOrderAndKeepsEverything) {
   const Wire idle(hub_), watching(hub_);
-  watching.say("GET /api/v1/events HTTP/1.1\r\nHost: a\r\n\r\n");
+  watching.say("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   (void)watching.until("\n\n");
   call("POST", "/api/v1/jobs/2001/lines", "text/plain", "{\"node\":\"n\",\"x\":5}");
   EXPECT_EQ(hub_.stop(SIGTERM), 0);
@@ -317,8 +336,12 @@ TEST(Server, AsksForItsToken) {
   setenv("FATHOM_TOKEN", "0123456789abcdef0123", 1);
   HubProcess hub;
   unsetenv("FATHOM_TOKEN");
-  EXPECT_EQ(hub.client().call("GET", "/api/v1/jobs").value().status, 401);
-  EXPECT_EQ(hub.client("0123456789abcdef012").call("GET", "/api/v1/jobs").value().status, 401);
+  const HttpAnswer none = hub.client().call("GET", "/api/v1/jobs").value();
+  const HttpAnswer wrong = hub.client("0123456789abcdef012").call("GET", "/api/v1/jobs").value();
+  EXPECT_EQ(none.status, 401);
+  EXPECT_THAT(none.body, HasSubstr("a token is needed"));
+  EXPECT_EQ(wrong.status, 401);
+  EXPECT_THAT(wrong.body, HasSubstr("the token is not the hub's"));
   EXPECT_EQ(hub.client("0123456789abcdef0123").call("GET", "/api/v1/jobs").value().status, 200);
   EXPECT_EQ(hub.client().call("GET", "/healthz").value().status, 200);
   EXPECT_EQ(hub.client().call("GET", "/metrics").value().status, 401);

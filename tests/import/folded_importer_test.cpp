@@ -50,5 +50,23 @@ TEST(FoldedImporter, AFileWithoutStacksIsAnError) {
   EXPECT_EQ(find_importer("fold", "").error().hint, "did you mean folded?");
 }
 
+TEST(FoldedImporter, SaysWhatIsWrongInWhichLine) {
+  EXPECT_EQ(not_folded("x", "").message, "x is empty");
+  EXPECT_EQ(not_folded("x", "\n\nmain;work\na 1\n").message,
+            "x, line 3: 'main;work' does not end in a count");
+  EXPECT_NE(
+      not_folded("x", std::string_view("\0ELF", 4)).message.find("neither a recording nor text"),
+      std::string::npos);
+  EXPECT_EQ(not_folded("x", "\x1b[31m\n").message.find('\x1b'), std::string::npos);
+  EXPECT_NE(not_folded("x", "a").hint.find("main;work;read 17"), std::string::npos);
+  const TempFolder folder;
+  ASSERT_TRUE(write_file(folder / "x", "a 1\n\nb\nc\n").ok());
+  MemorySink sink;
+  RecordStream out(sink);
+  const ImportCounts counts = import_folded(folder / "x", out).value();
+  EXPECT_EQ(counts.skipped, 2);
+  EXPECT_EQ(counts.first_skipped, 3);
+}
+
 }  // namespace
 }  // namespace fathom

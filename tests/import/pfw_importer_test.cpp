@@ -56,7 +56,8 @@ TEST(PfwImporter, ReadsTheFirstGeneration) {
     ASSERT_EQ(got.counters().size(), 2U);
     const Counter& first = got.counters()[0];
     EXPECT_EQ(got.text(first.name), "__libc_malloc");
-    EXPECT_EQ(got.text(first.layer), "[libc.so.6]");
+    EXPECT_EQ(got.text(first.layer), "c");
+    EXPECT_EQ(got.counts.value().range, std::pair(int64_t{0}, int64_t{24'000'013'094}));
     EXPECT_EQ(first.count, 21);
     EXPECT_EQ(first.time_ns, 198116);
     EXPECT_EQ(first.bytes, std::nullopt);
@@ -66,6 +67,23 @@ TEST(PfwImporter, ReadsTheFirstGeneration) {
     EXPECT_EQ(got.text(got.counters()[1].name), "[unknown]");
     EXPECT_EQ(got.counters()[1].slice_ns, 24'000'000'000);
   }
+}
+
+TEST(PfwImporter, OnlyOurOwnNamesInBracketsBecomeLayers) {
+  const auto layer_of = [](const std::string& category) {
+    const Imported got = import_text(
+        "[\n{\"pid\": 1, \"tid\": 1, \"name\": \"read " + category + "\", \"cat\": \"" + category +
+        "\", \"ph\": \"C\", \"ts\": 0, \"args\": {\"count\": 1, \"time\": 0.25}}\n");
+    EXPECT_EQ(got.counts.value().range, std::pair(int64_t{0}, int64_t{250'000'000}))
+        << "one slice lasted as long as its calls";
+    return got.text(got.counters().at(0).layer);
+  };
+  EXPECT_EQ(layer_of("[libc.so.6]"), "c");
+  EXPECT_EQ(layer_of("[sys]"), "sys");
+  EXPECT_EQ(layer_of("[ext4]"), "ext4");
+  EXPECT_EQ(layer_of("[libhdf5.so]"), "[libhdf5.so]");
+  EXPECT_EQ(layer_of("[]"), "[]");
+  EXPECT_EQ(layer_of("POSIX"), "POSIX");
 }
 
 TEST(PfwImporter, ReadsSizesFilesAndHostCounters) {

@@ -27,6 +27,34 @@ TEST(CgroupPlaces, UnifiedHost) {
   EXPECT_EQ(places.cpuacct, "");
 }
 
+// Where engines put containers: Docker with systemd on version 2 and on version 1, Podman.
+TEST(CgroupPlaces, ContainersThatSystemdMadeRoomFor) {
+  const char* unified =
+      "35 24 0:30 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 "
+      "rw,nsdelegate,memory_recursiveprot\n";
+  EXPECT_EQ(CgroupPlaces::parse(unified, "0::/system.slice/docker-3f2a.scope\n").unified,
+            "/sys/fs/cgroup/system.slice/docker-3f2a.scope");
+  EXPECT_EQ(CgroupPlaces::parse(unified, "0::/machine.slice/libpod-9c1d.scope/container\n").unified,
+            "/sys/fs/cgroup/machine.slice/libpod-9c1d.scope/container");
+  EXPECT_EQ(CgroupPlaces::parse(unified,
+                                "0::/user.slice/user-1000.slice/user@1000.service/"
+                                "user.slice/docker-77.scope\n")
+                .unified,
+            "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/user.slice/"
+            "docker-77.scope");
+  const CgroupPlaces old = CgroupPlaces::parse(
+      "36 33 0:31 / /sys/fs/cgroup/cpu,cpuacct rw shared:16 - cgroup cgroup rw,cpu,cpuacct\n"
+      "37 33 0:32 / /sys/fs/cgroup/memory rw shared:17 - cgroup cgroup rw,memory\n"
+      "38 33 0:33 / /sys/fs/cgroup/pids rw shared:18 - cgroup cgroup rw,pids\n"
+      "39 33 0:34 / /sys/fs/cgroup/blkio rw shared:19 - cgroup cgroup rw,blkio\n",
+      "8:memory:/system.slice/docker-3f2a.scope\n5:cpu,cpuacct:/system.slice/docker-3f2a.scope\n"
+      "4:pids:/system.slice/docker-3f2a.scope\n3:blkio:/system.slice/docker-3f2a.scope\n");
+  EXPECT_EQ(old.memory, "/sys/fs/cgroup/memory/system.slice/docker-3f2a.scope");
+  EXPECT_EQ(old.cpu, "/sys/fs/cgroup/cpu,cpuacct/system.slice/docker-3f2a.scope");
+  EXPECT_EQ(old.pids, "/sys/fs/cgroup/pids/system.slice/docker-3f2a.scope");
+  EXPECT_EQ(old.blkio, "/sys/fs/cgroup/blkio/system.slice/docker-3f2a.scope");
+}
+
 TEST(CgroupPlaces, RootOfTheUnifiedTree) {
   const CgroupPlaces places =
       CgroupPlaces::parse("31 23 0:26 / /sys/fs/cgroup rw - cgroup2 none rw\n", "0::/\n");

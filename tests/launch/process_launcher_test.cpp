@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "base/fd.h"
+#include "support/folders.h"
 #include "support/temp_folder.h"
 
 namespace fathom {
@@ -21,7 +22,7 @@ constexpr int kPatienceMs = 20'000;
 // A launch of `sh -c SCRIPT` in a folder of its own.
 class Launched : public ::testing::Test {
  protected:
-  void SetUp() override { setenv("FATHOM_HOME", FATHOM_BUILD_DIR, 1); }
+  void SetUp() override { setenv("FATHOM_HOME", build_folder().c_str(), 1); }
   void TearDown() override {
     if (target_) target_->signal(SIGKILL);
     unsetenv("FATHOM_HOME");

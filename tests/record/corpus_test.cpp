@@ -7,13 +7,14 @@
 #include "record/frame_packer.h"
 #include "record/random_rows.h"
 #include "record/sample_recording.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kCorpus = std::string(FATHOM_TEST_DATA) + "/corpus";
+const std::string kCorpus = test_data() + "/corpus";
 
 std::string journal_of(const std::vector<std::string>& frames) {
   std::string bytes = std::string(kJournalMagic) + std::string("\1\0\0\0\0\0\0\0", 8);

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "record/sample_recording.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
@@ -37,7 +38,7 @@ TEST(JournalDocTest, TheExampleIsWhatIsWritten) {
   frames[0].of<Mark>().push_back({8, names.string("hi")});
   write_journal(scratch.path(), names, frames);
   const std::string written = read_file(scratch.path() + "/" + kJournalName).value();
-  const auto text = read_file(std::string(FATHOM_TEST_DATA) + "/../../docs/formats/journal.md");
+  const auto text = read_file(source_folder() + "/docs/formats/journal.md");
   ASSERT_TRUE(text.ok()) << text.error().message;
   EXPECT_EQ(hex(documented_bytes(text.value())), hex(written));
 }

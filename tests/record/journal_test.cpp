@@ -148,6 +148,7 @@ TEST_F(JournalTest, TornAtEveryByteKeepsAllWholeFramesBeforeIt) {
     const JournalHealth& health = journal.health();
     ASSERT_EQ(health.torn_bytes, static_cast<int64_t>(size - end));
     ASSERT_EQ(health.damaged_bytes, 0);
+    ASSERT_EQ(health.ends_in_frame, size > end);
     ASSERT_EQ(health.sealed, size == bytes_.size());
   }
 }
@@ -161,6 +162,7 @@ TEST_F(JournalTest, DamageInTheMiddleCostsOneFrame) {
     expect_frames(journal, {0, 2, 3});
     if (HasFatalFailure()) return;
     ASSERT_EQ(journal.health().damaged_places, 1);
+    ASSERT_EQ(journal.health().damaged_frames, 1);
     ASSERT_EQ(journal.health().damaged_bytes, static_cast<int64_t>(ends_[1] - ends_[0]));
     ASSERT_EQ(journal.health().torn_bytes, 0);
     ASSERT_TRUE(journal.health().sealed);
@@ -188,6 +190,16 @@ TEST_F(JournalTest, AFrameAfterMuchDamageIsFound) {
     expect_frames(journal, {0, 1, 2, 3});
     EXPECT_EQ(journal.health().damaged_places, 1);
   }
+}
+
+TEST_F(JournalTest, ADamagedEndIsNotTakenForOneThatWasBeingWritten) {
+  std::string bytes = bytes_;
+  bytes[bytes.size() - 1] = static_cast<char>(bytes.back() ^ 0x20);  // in the seal
+  const JournalReader journal = reader(bytes);
+  expect_frames(journal, {0, 1, 2});
+  EXPECT_FALSE(journal.health().sealed);
+  EXPECT_EQ(journal.health().torn_bytes, static_cast<int64_t>(ends_[3] - ends_[2]));
+  EXPECT_FALSE(journal.health().ends_in_frame);
 }
 
 TEST_F(JournalTest, BytesAfterTheSealAreTorn) {

@@ -25,6 +25,7 @@ class PackTest : public testing::Test {
     fs::create_directory(folder_);
     ASSERT_TRUE(write_file(folder_ + "/run.json", "{\"id\": 1}\n").ok());
     ASSERT_TRUE(write_file(folder_ + "/samples.parquet", std::string(1300, 's')).ok());
+    ASSERT_TRUE(write_file(folder_ + "/runs.parquet", "runs").ok());
     ASSERT_TRUE(write_file(folder_ + "/empty", "").ok());
     ASSERT_TRUE(write_file(folder_ + "/.journal.part", "temporary").ok());
   }
@@ -81,7 +82,8 @@ TEST_F(PackTest, TarReadsIt) {
   const std::string list = "cd " + root_ + " && tar tf make-1.fathom.tar > list";
   ASSERT_EQ(system(list.c_str()), 0);
   EXPECT_EQ(read_file(root_ + "/list").value(),
-            "make-1.fathom/empty\nmake-1.fathom/run.json\nmake-1.fathom/samples.parquet\n");
+            "make-1.fathom/empty\nmake-1.fathom/run.json\nmake-1.fathom/"
+            "runs.parquet\nmake-1.fathom/samples.parquet\n");
 }
 
 TEST_F(PackTest, ReadsWhatTarWrote) {
@@ -133,7 +135,7 @@ TEST_F(PackTest, ATruncatedArchiveSaysSoAndLeavesNothing) {
     EXPECT_FALSE(fs::exists(root_ + "/out.fathom")) << length;
   }
   const auto out = unpack(bytes.substr(0, bytes.size() - 1500));
-  EXPECT_NE(out.error().message.find("2 files with 10 B are whole"), std::string::npos)
+  EXPECT_NE(out.error().message.find("3 files with 14 B are whole"), std::string::npos)
       << out.error().message;
   EXPECT_FALSE(unpack(bytes.substr(0, bytes.size() - 1)).ok());
 }
@@ -182,11 +184,19 @@ TEST_F(PackTest, RefusesLinksDevicesTwinsAndSecondFolders) {
   EXPECT_FALSE(unpack(archive_of({entry("a.fathom/", 0, '5')})).ok()) << "no files";
   EXPECT_FALSE(unpack(archive_of({})).ok());
   EXPECT_FALSE(unpack(std::string(4096, 'z')).ok());
-  EXPECT_TRUE(unpack(archive_of({entry("any-top/x")})).ok()) << "named by -o";
+  EXPECT_TRUE(unpack(archive_of({entry("any-top/journal")})).ok()) << "named by -o";
+}
+
+TEST_F(PackTest, WhatHoldsNoRecordingIsNotUnpacked) {
+  const auto out =
+      unpack(archive_of({entry("a.fathom/run.json"), entry("a.fathom/gauges.parquet")}));
+  ASSERT_FALSE(out.ok());
+  EXPECT_NE(out.error().message.find("neither a journal nor runs.parquet"), std::string::npos);
+  EXPECT_FALSE(fs::exists(root_ + "/out.fathom"));
 }
 
 TEST_F(PackTest, TheArchivesOwnFolderMustLookLikeARecording) {
-  ASSERT_TRUE(write_file(root_ + "/in.tar", archive_of({entry("etc/x")})).ok());
+  ASSERT_TRUE(write_file(root_ + "/in.tar", archive_of({entry("etc/journal")})).ok());
   const auto out = unpack_recording(root_ + "/in.tar");
   ASSERT_FALSE(out.ok());
   EXPECT_NE(out.error().hint.find("-o"), std::string::npos);

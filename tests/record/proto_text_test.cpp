@@ -8,13 +8,14 @@
 #include "base/subprocess.h"
 #include "record/random_rows.h"
 #include "record/sample_recording.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
 
 using testing::HasSubstr;
 
-const std::string kDocs = std::string(FATHOM_TEST_DATA) + "/../../docs/formats";
+const std::string kDocs = source_folder() + "/docs/formats";
 
 TEST(ProtoTextTest, TheFileIsMadeFromTheSchema) {
   const std::string path = kDocs + "/fathom.proto";

@@ -77,8 +77,13 @@ TEST_F(RecordingTest, DamageIsSaidInOneSentence) {
   EXPECT_THAT(Recording::open(folder_).value().damage(),
               testing::AllOf(HasSubstr("recorder was killed"), HasSubstr("written by then")));
   const std::string whole = bytes();
+  put(whole + "FFRM");
+  EXPECT_THAT(Recording::open(folder_).value().damage(),
+              HasSubstr("recorder was killed: the last 4 bytes were being written"));
   put(whole + "half");
-  EXPECT_THAT(Recording::open(folder_).value().damage(), HasSubstr("the last 4 bytes"));
+  EXPECT_THAT(
+      Recording::open(folder_).value().damage(),
+      testing::AllOf(HasSubstr("the last 4 bytes are damaged"), testing::Not(HasSubstr("killed"))));
   std::string damaged = whole;
   damaged[20] = static_cast<char>(damaged[20] ^ 1);
   put(damaged);

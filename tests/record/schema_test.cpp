@@ -68,7 +68,7 @@ TEST(SchemaTest, OnlyTimesAreDeltas) {
 
 TEST(SchemaTest, SetsOfTables) {
   EXPECT_EQ((tables_of<fathom::Run, ProbeStatus>()), 3U);
-  EXPECT_EQ(tables_of<EventCount>(), 1U << (kTableCount - 1));
+  EXPECT_EQ(tables_of<Step>(), 1U << (kTableCount - 1));
   EXPECT_EQ(kAllTables, (1U << kTableCount) - 1);
 }
 

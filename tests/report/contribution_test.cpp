@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/fd.h"
+#include "report/report.h"
+#include "support/report_text.h"
+#include "support/temp_folder.h"
+
 namespace fathom {
 namespace {
 
@@ -23,7 +28,7 @@ std::vector<Traces> three() {
        {std::tuple(0, "p;t;a", 10), std::tuple(0, "p;t;a", 5), std::tuple(0, "p;t;b", 1),
         std::tuple(0, "p;t;c", 2), std::tuple(1, "p;t;a", 20), std::tuple(1, "p;t;b", 1),
         std::tuple(1, "p;t;d", 4), std::tuple(2, "p;t;a", 3), std::tuple(2, "p;t;e", 7)})
-    all[static_cast<size_t>(which)].add(stack, samples);
+    all[static_cast<size_t>(which)].add(stack, {samples, samples});
   return all;
 }
 
@@ -42,19 +47,48 @@ TEST(Contribution, CorrectCountsDistinctExclusiveAndCommon) {
   const Contributions found = contributions(three());
   EXPECT_EQ(found.distinct, 5);
   EXPECT_EQ(found.common, 1);
-  EXPECT_EQ(found.samples, 53);
+  EXPECT_EQ(found.samples.weight, 53);
   EXPECT_EQ(found.each[0].distinct, 3);
   EXPECT_EQ(found.each[0].exclusive, 1);
   EXPECT_EQ(found.each[0].common, 1);
-  EXPECT_EQ(found.each[0].samples, 18);
-  EXPECT_EQ(found.each[0].exclusive_samples, 2);
-  EXPECT_EQ(found.each[0].covered_samples, 38 + 2 + 2);
-  EXPECT_EQ(found.each[2].exclusive_samples, 7);
+  EXPECT_EQ(found.each[0].samples.weight, 18);
+  EXPECT_EQ(found.each[0].exclusive_samples.weight, 2);
+  EXPECT_EQ(found.each[0].covered_samples.weight, 38 + 2 + 2);
+  EXPECT_EQ(found.each[2].exclusive_samples.weight, 7);
+}
+
+std::string report_of(const char* format) {
+  const TempFolder folder;
+  EXPECT_TRUE(write_file(folder / "a", "p;t;a 10\np;t;b 1\n").ok());
+  EXPECT_TRUE(write_file(folder / "b", "p;t;a 20\np;t;d 4\n").ok());
+  const std::vector<ProfileSource> sources = {{.path = folder / "a", .label = "one, \"1\""},
+                                              {.path = folder / "b", .label = "two"}};
+  return report_text(format, sources, kAnyWidth);
+}
+
+// Wilson's intervals of 11, 1, 31 and 24, 4, 34 of 35, worked out elsewhere.
+TEST(Contribution, SharesOfSamplesHaveIntervals) {
+  const std::string text = report_of("contribution");
+  for (const char* share : {"31.4 % ± 14.7", "2.9 % ± 7.0", "88.6 % ± 10.7", "68.6 % ± 14.7",
+                            "11.4 % ± 10.7", "97.1 % ± 7.0"})
+    EXPECT_NE(text.find(share), std::string::npos) << share << " in " << text;
+  const std::string csv = report_of("contribution-csv");
+  const std::string rows = csv.substr(csv.find('\n') + 1);
+  EXPECT_EQ(rows,
+            "\"one, \"\"1\"\"\",2,0.666667,1,0.333333,1,11,0.314286,0.147145,1,0.028571,0.070135,"
+            "31,0.885714,0.107081\n"
+            "two,2,0.666667,1,0.333333,1,24,0.685714,0.147145,4,0.114286,0.107081,34,0.971429,"
+            "0.070135\n");
+  const std::string json = report_of("contribution-json");
+  EXPECT_NE(json.find(R"("name":"one, \"1\"")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("own":{"samples":24,"weight":24,"share":0.685714,"interval":0.147145})"),
+            std::string::npos)
+      << json;
 }
 
 TEST(Contribution, NothingIsOfNothing) {
   std::vector<Traces> all(2);
-  all[0].add("short", 3);
+  all[0].add("short", {3, 3});
   EXPECT_EQ(compatible_shares(all)[1].percent(), 0);
   EXPECT_EQ(contributions(all).distinct, 0) << "what is cleaned away is no stack";
 }

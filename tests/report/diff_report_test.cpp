@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -107,6 +108,10 @@ TEST(Diff, OfARunWithItselfIsGrey) {
 
 TEST(Diff, PictureIsRedWhereThereIsMoreAndBlueWhereThereIsLess) {
   const std::string svg = Planted().text("diff-flamegraph");
+  const std::vector<std::string> colours = colours_in(svg);
+  EXPECT_TRUE(std::any_of(colours.begin(), colours.end(), [](const std::string& colour) {
+    return colour != "#d9dce1" && colour != "#d9dde3";
+  })) << "what is grey of a run and itself is not so here";
   EXPECT_NE(svg.find("data-m=\"+ \"><title>new"), std::string::npos);
   EXPECT_NE(svg.find("data-m=\"− \"><title>old"), std::string::npos);
   const auto colour_of = [&](const std::string& name) {
@@ -117,6 +122,21 @@ TEST(Diff, PictureIsRedWhereThereIsMoreAndBlueWhereThereIsLess) {
   };
   EXPECT_GT(colour_of("hot").first, colour_of("hot").second + 60);
   EXPECT_LT(colour_of("parse").first, colour_of("parse").second - 40);
+}
+
+TEST(Diff, PictureAndPageSayWhatColoursAndSignsMean) {
+  const Planted sides;
+  const std::string svg = sides.text("diff-flamegraph");
+  const std::string keys = svg.substr(svg.find("<g class=\"keys\""));
+  for (const char* words :
+       {">more</text>", "#e8503a", ">less</text>", "#4a86dd", "#d9dce1",
+        ">no more than chance</text>", ">+ appeared</text>", ">− vanished</text>"})
+    EXPECT_NE(keys.find(words), std::string::npos) << words << " in " << keys;
+  const std::string page = sides.text("diff-html");
+  for (const char* words : {"key more\"></span>more in run1", "key less\"></span>less",
+                            "key same\"></span>no more than chance", "sign\">+</span>appeared",
+                            "sign\">−</span>vanished"})
+    EXPECT_NE(page.find(words), std::string::npos) << words;
 }
 
 TEST(Diff, WidthsFillTheirCallersAndFollowTheSideAskedFor) {

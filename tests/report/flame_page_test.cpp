@@ -40,7 +40,9 @@ TEST(FlamePage, PolicyNamesItsOwnScriptAndStyleOnly) {
   for (const std::string& name : hostile_names()) {
     made.process(1, name);
     made.thread(1, 2, name);
-    made.add({.stack = {name + "@/lib/" + name, "leaf", name}, .pid = 1, .tid = 2});
+    made.add({.stack = {std::string(name).append("@/lib/").append(name), "leaf", name},
+              .pid = 1,
+              .tid = 2});
   }
   made.stacks_probe();
   const Recording recording = made.finish();
@@ -87,6 +89,20 @@ class Numbers {
   size_t at_ = 0;
 };
 
+TEST(FlamePage, SaysWhatItsColoursMean) {
+  MadeSamples made;
+  made.process(1, "p");
+  made.add({.stack = {"a@/bin/a", "read_[k]"}, .pid = 1, .tid = 1});
+  const std::string page = report_text(made.finish(), "flamegraph-html");
+  const size_t at = page.find("Colours:");
+  ASSERT_NE(at, std::string::npos);
+  const std::string keys = page.substr(at, page.find("</p>", at) - at);
+  for (const char* kind : {"fill=\"#dd8f7c\"/></svg>kernel", "fill=\"#e9c478\"/></svg>native",
+                           "fill=\"#c9ced6\"/></svg>process"})
+    EXPECT_NE(keys.find(kind), std::string::npos) << kind << " in " << keys;
+  EXPECT_EQ(keys.find("python"), std::string::npos) << "only what is there: " << keys;
+}
+
 TEST(FlamePage, HoldsEveryNodeAndEverySample) {
   MadeSamples made;
   made.process(1, "p");
@@ -109,16 +125,21 @@ TEST(FlamePage, HoldsEveryNodeAndEverySample) {
   EXPECT_EQ(count, profile.tree.nodes.size());
   Numbers parts(data.parts);
   uint64_t node = 0, samples = 0, weight = 0, last_cell = 0;
+  double squares = 0;
   while (parts.more()) {
     node += parts.next();
     EXPECT_LT(parts.next(), profile.groups.size());
     last_cell = std::max(last_cell, parts.next());
-    samples += parts.next();
-    weight += parts.next();
+    const uint64_t samples_here = parts.next(), weight_here = parts.next(), spread = parts.next();
+    samples += samples_here;
+    weight += weight_here;
+    squares += static_cast<double>(weight_here * weight_here) / static_cast<double>(samples_here) *
+               (1 + static_cast<double>(spread) / 1000);
   }
   EXPECT_LT(node, count);
   EXPECT_EQ(samples, 1000U) << "of all events";
   EXPECT_EQ(weight, 5000U);
+  EXPECT_NEAR(squares, 200 * (3 * 3 + 4 * 4 + 5 * 5 + 6 * 6 + 7 * 7), 20) << "of each weight";
   EXPECT_EQ(last_cell, 2'997'000'000U / 20'000'000U);
   EXPECT_NE(data.json.find("\"cell_ns\":20000000,\"cells\":150,"), std::string::npos);
 }

@@ -60,6 +60,10 @@ TEST(GpuProfile, AddsUpCallsOfTheDriver) {
   EXPECT_EQ(gpu.copies[0].figures.all.bytes, 4900);
   EXPECT_EQ(gpu.copies[0].figures.waited_bytes, 4000);
   EXPECT_EQ(gpu.copies[0].figures.waited_ns, 1000);
+  EXPECT_EQ(gpu.latency.at("cuLaunchKernel").calls(), 2);
+  EXPECT_EQ(gpu.latency.at("cuLaunchKernel").percentile(99)->ns, 100);
+  EXPECT_EQ(gpu.latency.at("cuLaunchKernel").powers().at(6), 2);
+  EXPECT_EQ(gpu.latency.count("write"), 0U);
   EXPECT_EQ(gpu.gaps.calls(), 3);
   EXPECT_EQ(gpu.gaps.longest()->ns, 400);
   const GpuMemory& memory = gpu.memory.at("gpu 0 of process 1");
@@ -94,6 +98,7 @@ TEST(GpuReport, ShowsWhatMattersAtAnyWidth) {
   }
   ReportOptions wide;
   EXPECT_NE(report_text(recording, "gpu", wide).find("4.0 GB/s"), std::string::npos);
+  EXPECT_NE(report_text(recording, "gpu", wide).find("99 %"), std::string::npos);
 }
 
 TEST(GpuProfile, FunctionsAreToldApart) {

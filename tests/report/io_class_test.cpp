@@ -8,6 +8,7 @@
 
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
@@ -70,8 +71,9 @@ std::vector<std::string> wrapped_functions() {
                                            "_exit",    "_Exit",      "longjmp",
                                            "_longjmp", "siglongjmp", "__longjmp_chk"};
   std::vector<std::string> names;
-  const auto listed = run_to_end({"nm", "-D", "--defined-only", "--format=just-symbols",
-                                  FATHOM_BUILD_DIR "/lib/libfathom-io-malloc.so"});
+  const auto listed =
+      run_to_end({"nm", "-D", "--extern-only", "--defined-only", "--format=just-symbols",
+                  build_folder() + "/lib/libfathom-io-malloc.so"});
   if (!listed.ok()) return names;
   std::istringstream lines(listed.value().output);
   for (std::string line; std::getline(lines, line);) {

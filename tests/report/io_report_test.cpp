@@ -60,6 +60,14 @@ TEST(IoReport, JournalAndTablesSayTheSame) {
   }
 }
 
+// A run shorter than a slice has one figure: bars within it would be made up.
+TEST(IoReport, NoBarIsShorterThanWhatBytesAreKnownFor) {
+  MadeCalls made;
+  made.counter({.name = "read", .bytes = 4096, .slice_ns = 3600 * kSecond});
+  const std::string text = report_text(made.finish(), "io");
+  EXPECT_TRUE(contains(text, "Bandwidth, a bar is 2.0 s")) << text;
+}
+
 TEST(IoReport, WithoutCallsItSaysWhatToRun) {
   MadeCalls made;
   made.counter({.name = "cuLaunchKernel", .time_ns = 5, .layer = "cuda"});
@@ -100,7 +108,7 @@ TEST(IoReport, ATornJournalIsReportedAsFarAsItGoes) {
 
 TEST(IoReport, NoLineIsTooWideAndNoEscapeGetsThrough) {
   MadeCalls made;
-  made.io_probe(7, "why \x1b[31m " + std::string(300, 'y'));
+  made.io_probe(7, "why \x1b[31m " + std::string(300, 'y'), "trace, stacks");
   int64_t tid = 0;
   for (const std::string& name : hostile_names()) {
     ++tid;
@@ -119,7 +127,8 @@ TEST(IoReport, NoLineIsTooWideAndNoEscapeGetsThrough) {
                .time_ns = tid * tid * tid,
                .bytes = tid << 40,
                .pid = tid,
-               .tid = tid});
+               .tid = tid,
+               .stack = {name, "main", name}});
   }
   const Recording recording = made.finish();
   for (const size_t columns : {60U, 80U, 120U}) {

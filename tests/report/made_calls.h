@@ -6,12 +6,13 @@
 #include <sstream>
 
 #include "report/made_samples.h"
+#include "support/folders.h"
 
 namespace fathom {
 
 // A file of calls, or what a report says of one.
 inline std::string calls_path(const std::string& name) {
-  return std::string(FATHOM_TEST_DATA) + "/io_report/" + name;
+  return test_data() + "/io_report/" + name;
 }
 
 struct MadeCall {
@@ -24,15 +25,17 @@ struct MadeCall {
   int64_t slice_ns = 1'000'000'000;
   std::string layer = "c";
   int64_t pid = 1, tid = 1;
+  std::vector<std::string> stack = {};  // of a span; as MadeSample has it
 };
 
 class MadeCalls : public MadeSamples {
  public:
-  void io_probe(int64_t dropped = 0, std::string_view why = {}) {
+  void io_probe(int64_t dropped = 0, std::string_view why = {}, std::string_view settings = {}) {
     ProbeStatus probe;
     probe.probe = out().string("io");
     probe.dropped = dropped;
     probe.why = out().string(why);
+    probe.settings = out().string(settings);
     out().add(probe);
   }
 
@@ -57,6 +60,7 @@ class MadeCalls : public MadeSamples {
     span.duration_ns = made.time_ns.value_or(0);
     span.bytes = made.bytes;
     span.result = made.errors.value_or(0) > 0 ? -5 : made.bytes.value_or(0);
+    span.stack = stack_of(made.stack);
     name(made, span);
     out().add(span);
   }

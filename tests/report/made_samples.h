@@ -71,8 +71,7 @@ class MadeSamples {
     sample.time_ns = made.time_ns;
     sample.rate_hz = made.rate_hz;
     if (made.tid != 0) sample.thread = out_.names().thread(made.pid, made.tid);
-    for (const std::string& frame : made.stack)
-      sample.stack = out_.names().stack(sample.stack, frame_of(frame));
+    sample.stack = stack_of(made.stack);
     if (!made.unwind.empty()) {
       const DetailItem item{out_.string("unwind"), out_.string(made.unwind)};
       sample.detail = out_.names().detail(std::span(&item, 1));
@@ -86,6 +85,14 @@ class MadeSamples {
     auto recording = Recording::open(folder_.path());
     EXPECT_TRUE(recording.ok());
     return std::move(recording).value();
+  }
+
+ protected:
+  // From the root, each as MadeSample has it.
+  StackId stack_of(const std::vector<std::string>& frames) {
+    StackId stack{};
+    for (const std::string& frame : frames) stack = out_.names().stack(stack, frame_of(frame));
+    return stack;
   }
 
  private:

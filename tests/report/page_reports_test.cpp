@@ -9,6 +9,7 @@
 #include "report/html_report.h"
 #include "report/made_run.h"
 #include "report/markdown_report.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
@@ -40,7 +41,7 @@ std::string skeleton(std::string html) {
 
 // After a change that is meant, FATHOM_ACCEPT=1 writes them anew.
 void compare(const std::string& text, const char* name) {
-  const std::string path = std::string(FATHOM_TEST_DATA) + "/pages/" + name;
+  const std::string path = test_data() + "/pages/" + name;
   if (std::getenv("FATHOM_ACCEPT") != nullptr) {
     ASSERT_TRUE(write_file(path, text).ok());
   }

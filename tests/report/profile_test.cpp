@@ -153,9 +153,9 @@ TEST(Profile, WhatHasNoSymbolIsNamedByItsModule) {
 
 TEST(Profile, TheIntervalIsWilsons) {
   // Ten of a hundred: 0.0552 to 0.1744.
-  EXPECT_NEAR(share_half_width(0.1, 100), (0.1744 - 0.0552) / 2, 5e-5);
-  EXPECT_NEAR(share_half_width(0, 100), 0.0370 / 2, 5e-5);
-  EXPECT_EQ(share_half_width(0.5, 0), 1);
+  EXPECT_NEAR(share_half_width(0.1, {100, 100}), (0.1744 - 0.0552) / 2, 5e-5);
+  EXPECT_NEAR(share_half_width(0, {100, 100}), 0.0370 / 2, 5e-5);
+  EXPECT_EQ(share_half_width(0.5, {}), 1);
 }
 
 TEST(UnwindQuality, CountsHowStacksEnded) {

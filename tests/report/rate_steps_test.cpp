@@ -55,7 +55,9 @@ TEST(RateSteps, WhatIsSaidIsSaidInTheReports) {
     made.add({.stack = {i % 2 == 0 ? "a" : "b"}, .weight = 5, .rate_hz = 200});
   }
   const Recording recording = made.finish();
-  EXPECT_NE(report_text(recording, "rates").find("in step with 100 Hz"), std::string::npos);
+  ReportOptions pipe;
+  pipe.columns = kAnyWidth;
+  EXPECT_NE(report_text(recording, "rates", pipe).find("in step with 100 Hz"), std::string::npos);
   EXPECT_NE(report_text(recording, "top").find("In step with a sampling rate"), std::string::npos);
   ReportOptions one_rate;
   one_rate.filter.rate_hz = 100;

@@ -3,10 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "base/fd.h"
 #include "record/column.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
@@ -14,8 +13,7 @@ namespace {
 // To bring the document up to date: keep it up to "## Tables" and its paragraph, and append the
 // output of `fathom query --schema --markdown`.
 TEST(SchemaTextTest, TheDocumentSaysWhatTheSchemaSays) {
-  const auto root = std::filesystem::path(FATHOM_TEST_DATA).parent_path().parent_path();
-  const auto document = read_file((root / "docs/formats/recording.md").string());
+  const auto document = read_file(source_folder() + "/docs/formats/recording.md");
   ASSERT_TRUE(document.ok()) << document.error().message;
   const size_t start = document.value().find("### runs\n");
   ASSERT_NE(start, std::string::npos);

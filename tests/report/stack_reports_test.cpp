@@ -10,6 +10,7 @@
 #include "report/function_match.h"
 #include "report/made_samples.h"
 #include "report/profile_text.h"
+#include "support/folders.h"
 
 namespace fathom {
 namespace {
@@ -103,7 +104,7 @@ TEST(TreeReport, GoesDownTheHeavyPathFirst) {
   const size_t at = text.find("cc1");
   EXPECT_LT(at, text.find("↓ f\n")) << text;
   EXPECT_LT(text.find("  g\n"), text.find("ld")) << text;
-  EXPECT_TRUE(contains(text, "  90.00 %     0.00 %  cc1")) << text;
+  EXPECT_TRUE(contains(text, " 90.00 % ± 35.03   0.00 % ± 31.93  cc1")) << text;
   ReportOptions options;
   options.min_share = 0.2;
   const std::string pruned = report_text(Recording::open(made.path()).value(), "tree", options);
@@ -135,12 +136,12 @@ TEST(CallersReport, CountsEverySampleOnce) {
   const std::string callers = text.substr(0, calls);
   const std::string callees = text.substr(calls);
   EXPECT_TRUE(contains(callers, "50.00 ± ")) << text;
-  EXPECT_TRUE(contains(callers, "60.00 %          1  a\n")) << text;
-  EXPECT_TRUE(contains(callers, "30.00 %          1  main\n")) << text;
-  EXPECT_TRUE(contains(callers, "10.00 %          1  (nobody")) << text;
-  EXPECT_TRUE(contains(callees, "60.00 %          1  b\n")) << text;
-  EXPECT_TRUE(contains(callees, "30.00 %          1  (itself)\n")) << text;
-  EXPECT_TRUE(contains(callees, "10.00 %          1  c\n")) << text;
+  EXPECT_TRUE(contains(callers, "60.00 % ± 39.67          1  a\n")) << text;
+  EXPECT_TRUE(contains(callers, "30.00 % ± 38.78          1  main\n")) << text;
+  EXPECT_TRUE(contains(callers, "10.00 % ± 35.03          1  (nobody")) << text;
+  EXPECT_TRUE(contains(callees, "60.00 % ± 39.67          1  b\n")) << text;
+  EXPECT_TRUE(contains(callees, "30.00 % ± 38.78          1  (itself)\n")) << text;
+  EXPECT_TRUE(contains(callees, "10.00 % ± 35.03          1  c\n")) << text;
 }
 
 TEST(CallersReport, FindsFunctionsByNameThenByPart) {
@@ -203,12 +204,15 @@ TEST(StackReports, SummaryAndJsonSayWhatIsHotAndHowSureThatIs) {
   const Recording recording = small_build(made);
   const std::string text = report_text(recording, "summary");
   EXPECT_TRUE(contains(text, "Stacks    3 samples at 99 Hz · 66.7 % complete, 33.3 % cut")) << text;
-  EXPECT_TRUE(contains(text, "f 60 ± 38 % · g 30 ± 37 % · read 10 ± 32 %")) << text;
+  EXPECT_TRUE(contains(text, "f 60 ± 40 % · g 30 ± 39 % · read 10 ± 36 %")) << text;
   const std::string json = report_text(recording, "json");
   EXPECT_TRUE(
       contains(json, R"("unwind": {"samples":3,"complete":2,"others":{"cut":1},"dropped":0})"))
       << json;
-  EXPECT_TRUE(contains(json, R"({"name":"f","module":"/bin/cc1","self_share":0.600000)")) << json;
+  EXPECT_TRUE(contains(
+      json,
+      R"({"name":"f","module":"/bin/cc1","self_share":0.600000,"self_interval":0.396666,"total_share":0.900000,"total_interval":0.350322,"samples":1})"))
+      << json;
 }
 
 TEST(StackReports, TheIntervalInTheSummaryIsNeverNarrowerThanItIs) {
@@ -229,6 +233,41 @@ TEST(StackReports, TheIntervalInTheSummaryIsNeverNarrowerThanItIs) {
   many.add({.stack = {"a"}, .weight = 600'000'000, .event = "samples"});
   many.add({.stack = {"b"}, .weight = 400'000'000, .event = "samples"});
   EXPECT_TRUE(contains(report_text(many.finish(), "summary"), "a 60.0 ± 0.1 % · b 40.0 ± 0.1 %"));
+}
+
+// One sample that stands for as much as 99 others together tells little, however many these are:
+// (99 + 99)² / (99² + 99) is 3.96 samples of equal weight.
+TEST(StackReports, UnequalWeightsWidenEveryInterval) {
+  const auto shares = [](int64_t weight, const char* format) {
+    MadeSamples made;
+    for (int i = 0; i < 99; ++i) made.add({.stack = {"main", "often"}, .time_ns = i});
+    made.add({.stack = {"main", "heavy"}, .weight = weight, .time_ns = 99});
+    ReportOptions options;
+    options.function = "main";
+    return report_text(made.finish(), format, options);
+  };
+  for (const char* format : {"top", "tree", "callers"}) {
+    const std::string unequal = shares(99, format), equal = shares(1, format);
+    EXPECT_TRUE(contains(unequal, "50.00 % ± 35.09")) << unequal;
+    EXPECT_TRUE(contains(equal, "1.00 %  ± 2.64")) << equal;
+  }
+  EXPECT_TRUE(contains(shares(99, "json"), R"("self_share":0.500000,"self_interval":0.350857)"));
+}
+
+// Where weights are alike, however large, each sample counts as one, of several rates, too.
+TEST(StackReports, EqualWeightsOfSeveralRatesCountAsTheSamplesTheyAre) {
+  MadeSamples made;
+  for (int i = 0; i < 100; ++i) {
+    made.add({.stack = {i < 60 ? "a" : "b"},
+              .weight = 911'577,
+              .time_ns = i,
+              .rate_hz = i % 10 == 0 ? 99 : 998});
+  }
+  const Recording recording = made.finish();
+  EXPECT_TRUE(contains(report_text(recording, "top"), "60.00 %  ± 9.43")) << "of 100";
+  ReportOptions options;  // ten of one rate stand for all of it again
+  options.filter.rate_hz = 99;
+  EXPECT_TRUE(contains(report_text(recording, "top", options), "60.00 % ± 25.96")) << "of 10";
 }
 
 TEST(StackReports, SourceLinesAreShownWhereAskedFor) {
@@ -282,7 +321,7 @@ TEST(ShortName, LeavesOutWhatIsInBrackets) {
 TEST(StackReports, GoldenFiles) {
   namespace fs = std::filesystem;
   size_t compared = 0;
-  for (const auto& entry : fs::directory_iterator(std::string(FATHOM_TEST_DATA) + "/report")) {
+  for (const auto& entry : fs::directory_iterator(test_data() + "/report")) {
     const std::string expected = entry.path().string();
     const std::string format = entry.path().extension().string().substr(1);
     if (format == "folded") continue;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fd.h"
+#include "base/text.h"
 #include "report/event_ratios.h"
 #include "sink/record_stream.h"
 #include "support/temp_folder.h"
@@ -47,7 +48,12 @@ class StatReportTest : public testing::Test {
   Status write(std::string& text) {
     out_->add(run_);
     EXPECT_TRUE(out_->close().ok());
+    return report(text, 80);
+  }
+  // Of what has been written.
+  Status report(std::string& text, size_t columns) {
     ReportOptions options;
+    options.columns = columns;
     options.out = std::fopen((folder_ / "report").c_str(), "w");
     Status written = write_stat_report(Recording::open(folder_.path()).value(), options);
     std::fclose(options.out);
@@ -76,7 +82,8 @@ TEST_F(StatReportTest, LooksLikeThis) {
          2,000.12 ms  task-clock                # 1.000 CPUs used
               12,345  page-faults               # 6.17 k/s
        4,000,000,000  cycles                    # 2.00 G/s
-       6,000,000,000  instructions              # 1.50 per cycle  (50.0 % of the time, scaled)
+       6,000,000,000  instructions              # 1.50 per cycle
+                                                  (50.0 % of the time, scaled)
      <not supported>  cache-misses              no PMU in this virtual machine
 
                2.0 s  elapsed
@@ -89,6 +96,27 @@ TEST_F(StatReportTest, LooksLikeThis) {
             there is no PMU
   Rates     per second of CPU time
 )");
+}
+
+TEST_F(StatReportTest, LinesFitATerminalAndAreWholeInAPipe) {
+  const char* name = "an_event_of_some_vendor.with_a_name_as_long_as_they_are";
+  const char* why =
+      "the kernel of this machine does not let its counters be read by anybody "
+      "of/a_group_that_has_a_name_as_long_as_paths_have";
+  EventCount turns = event(name, 6'000'000'000);
+  turns.running_ns = kSecond;
+  add(turns);
+  refuse("cache-misses", why);
+  std::string text;
+  ASSERT_TRUE(write(text).ok());
+  for (const size_t columns : {size_t{60}, size_t{80}, kAnyWidth}) {
+    ASSERT_TRUE(report(text, columns).ok());
+    for (const std::string_view line : split_words(text, '\n'))
+      EXPECT_LE(display_width(line), columns) << line;
+    EXPECT_EQ(text.find(why) != std::string::npos, columns == kAnyWidth) << text;
+    for (const char* word : {"(50.0 %", "scaled)", "the kernel", "anybody"})
+      EXPECT_NE(text.find(word), std::string::npos) << word << " is left out of\n" << text;
+  }
 }
 
 TEST_F(StatReportTest, WhatHadNoCounterIsNoZero) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "base/fd.h"
 #include "base/text.h"
 #include "record/journal.h"
@@ -67,6 +69,15 @@ class SummaryTest : public testing::Test {
   fathom::Run run_;
 };
 
+TEST_F(SummaryTest, ALookThatMissedThePeakIsNotThePeak) {
+  add_process(5, "short", 10 * kSecond, 250'000);
+  run_.peak_rss_bytes = 7'200'000;  // told as it ended
+  end_run();
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("7.2 MB peak of one process"), std::string::npos) << text;
+  EXPECT_EQ(text.find("250 kB"), std::string::npos) << text;
+}
+
 TEST_F(SummaryTest, NamesTheHotAndTheLargest) {
   add_process(1, "cc1", 6 * kSecond, 100'000'000);
   add_process(2, "cc1", 6 * kSecond, 211'000'000);
@@ -99,8 +110,101 @@ TEST_F(SummaryTest, WhatWasNotMeasuredIsSaid) {
   ASSERT_TRUE(out_->close().ok());
   const std::string text = report("summary");
   EXPECT_NE(text.find("end not recorded"), std::string::npos) << text;
-  EXPECT_NE(text.find("Disk      not measured"), std::string::npos) << text;
+  EXPECT_NE(text.find("duration not recorded"), std::string::npos) << text;
+  EXPECT_NE(text.find("Disk      not recorded"), std::string::npos) << text;
   EXPECT_EQ(text.find(" 0 B read"), std::string::npos) << text;
+}
+
+TEST_F(SummaryTest, OneLookAtTheStartIsNoTotalAndNoPressure) {
+  for (const char* name : {"cpu_user_total", "cpu_system_total", "memory_peak", "disk_read_total",
+                           "disk_written_total", "pressure_cpu_some_total"}) {
+    out_->add(Gauge{kSecond, out_->string("cgroup"), out_->string(name), out_->string("ns"), 0});
+  }
+  out_->add(run_);
+  ASSERT_TRUE(out_->close().ok());
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("CPU       not recorded"), std::string::npos) << text;
+  EXPECT_NE(text.find("Disk      not recorded"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Pressure"), std::string::npos) << text;
+  EXPECT_EQ(text.find("of the cgroup"), std::string::npos) << text;
+}
+
+TEST_F(SummaryTest, PressureIsOfTheTimeBetweenTheLooks) {
+  for (const int64_t second : {1, 5}) {
+    out_->add(Gauge{second * kSecond, out_->string("host"), out_->string("pressure_cpu_some_total"),
+                    out_->string("ns"), static_cast<double>(second - 1) * 5e8});
+  }
+  end_run();
+  EXPECT_NE(report("summary").find("Pressure  cpu 50 %"), std::string::npos) << report("summary");
+}
+
+TEST_F(SummaryTest, AProcessWhoseNameWasLostHasItsNumber) {
+  add_process(4711, "", kSecond, 100'000'000);
+  add_process(4712, "", kSecond, 50'000'000);
+  end_run();
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("process 4711 50 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("process 4712 50 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("peak of process 4711"), std::string::npos) << text;
+}
+
+TEST_F(SummaryTest, WhatIsKnownLastIsTheEndOfATornRun) {
+  out_->add(run_);
+  Sample sample;
+  sample.time_ns = 4 * kSecond;
+  sample.event = out_->string("cpu-clock");
+  sample.weight = 1;
+  out_->add(sample);
+  ASSERT_TRUE(out_->close().ok());
+  EXPECT_EQ(summarize(Recording::open(folder_.path()).value()).value().duration_ns, 3 * kSecond);
+}
+
+TEST_F(SummaryTest, DamageIsNotCalledNothingDropped) {
+  run_.recorder_cpu_ns = 5;
+  run_.dropped = 0;
+  end_run();
+  EXPECT_NE(report("summary").find("nothing dropped"), std::string::npos);
+  const std::string journal = read_file(folder_ / "journal").value();
+  const size_t first = journal.find("FFRM");
+  std::string damaged = journal;
+  damaged.insert(first, "FFRM that is none");
+  ASSERT_TRUE(write_file(folder_ / "journal", damaged).ok());
+  const std::string text = report("summary");
+  EXPECT_EQ(text.find("nothing dropped"), std::string::npos) << text;
+  EXPECT_NE(text.find("some lost to damage"), std::string::npos) << text;
+  EXPECT_NE(text.find("figures are those of the rest"), std::string::npos) << text;
+}
+
+TEST_F(SummaryTest, WhatCouldNotBeWrittenIsSaidWithItsReason) {
+  run_.recorder_cpu_ns = 5;
+  run_.dropped = 1'204;
+  run_.damage = out_->string(unwritten_damage(1'204, errno_error("write journal", ENOSPC)));
+  end_run();
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("1,204 dropped\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("the disk was full: 1,204 records could not be written"), std::string::npos)
+      << text;
+}
+
+TEST_F(SummaryTest, StacksWithoutASampleSayThatTheProbeRan) {
+  ProbeStatus probe;
+  probe.probe = out_->string("stacks");
+  probe.settings = out_->string("cpu-clock at 99 Hz, 0.0 obtained");
+  out_->add(probe);
+  end_run();
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("no samples at 99 Hz · the program used 16.0 s of CPU"), std::string::npos)
+      << text;
+}
+
+TEST_F(SummaryTest, PressureIsNoMoreThanTheTimeThatPassed) {
+  for (const int64_t look : {1, 2}) {
+    out_->add(Gauge{look * kSecond, out_->string("cgroup"), out_->string("pressure_cpu_some_total"),
+                    out_->string("ns"), static_cast<double>(look) * 1.02 * kSecond});
+  }
+  end_run();
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("cpu 100 %"), std::string::npos) << text;
 }
 
 TEST_F(SummaryTest, GaugesKeepFirstLastAndLargest) {

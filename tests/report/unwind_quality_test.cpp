@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "probe/stacks/stack_builder.h"
+#include "probe/stack_builder.h"
 #include "report/made_samples.h"
 
 namespace fathom {

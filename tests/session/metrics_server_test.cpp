@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <random>
@@ -77,9 +78,22 @@ TEST_F(MetricsServerTest, SlowClientsDoNotKeepOthersWaiting) {
     EXPECT_TRUE(write_all(slow.back().get(), "GET /met").ok());
   }
   give(1);
-  const int64_t before_ns = monotonic_ns();
   EXPECT_THAT(scrape(), HasSubstr("fathom_app_loss_nats 1\n"));
-  EXPECT_LT(monotonic_ns() - before_ns, 5 * kNsPerSecond);
+  pollfd last{slow.back().get(), POLLIN, 0};
+  EXPECT_EQ(poll(&last, 1, 0), 0) << "it was waited for until it was given up";
+}
+
+// Who asks is answered, also where more than are served at a time come before anybody looks.
+TEST_F(MetricsServerTest, ManyWhoComeAtOnceAreAllAnswered) {
+  give(1);
+  std::vector<Fd> clients;
+  for (int i = 0; i < 300; ++i) {
+    clients.push_back(connected());
+    EXPECT_TRUE(write_all(clients.back().get(), "GET /metrics HTTP/1.1\r\n\r\n").ok());
+  }
+  for (const Fd& client : clients)
+    EXPECT_THAT(read_up_to(client.get(), size_t{1} << 20, "answer").value_or(""),
+                HasSubstr("fathom_app_loss_nats 1\n"));
 }
 
 TEST_F(MetricsServerTest, HugeAndMeaninglessRequestsAreRefused) {
@@ -107,7 +121,7 @@ TEST_F(MetricsServerTest, ThoseWhoNeverReadDoNotStopIt) {
   EXPECT_THAT(scrape(), HasSubstr("fathom_app_loss_nats 2999\n"));
   const int64_t before_ns = monotonic_ns();
   server_.reset();
-  EXPECT_LT(monotonic_ns() - before_ns, 2 * kNsPerSecond);
+  EXPECT_LT(monotonic_ns() - before_ns, 9 * kNsPerSecond) << "as long as it has patience";
 }
 
 TEST(MetricsServer, SaysWhatIsWrongWithAnAddress) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "support/folders.h"
 #include "support/memory_sink.h"
 #include "support/temp_folder.h"
 
@@ -68,7 +69,7 @@ constexpr ProbeInfo kLogging = {.name = "logging",
 class SessionTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    setenv("FATHOM_HOME", FATHOM_BUILD_DIR, 1);
+    setenv("FATHOM_HOME", build_folder().c_str(), 1);
     log = {};
     log.mark = folder_ / "ran";
     options_.launcher = find_launcher("process");

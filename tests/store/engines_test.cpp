@@ -2,6 +2,11 @@
 // What only one engine can do wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <condition_variable>
+#include <mutex>
 
 #include "store/redis.h"
 #include "store/sqlite.h"
@@ -35,6 +40,22 @@ TEST(SqliteStore, SaysWhatIsNoDatabase) {
   std::system(("echo 'this is no database, whatever it is called' > " + (folder / "x")).c_str());
   EXPECT_FALSE(open_store("sqlite:" + (folder / "x")).ok());
   EXPECT_FALSE(open_store("sqlite:" + folder.path()).ok());
+}
+
+TEST(SqliteStore, IsNotReadyWhileTheDiskTakesNothing) {
+  const TempFolder folder;
+  const auto store = open_store("sqlite:" + (folder / "hub.sqlite")).value();
+  EXPECT_TRUE(store->ready().ok());
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit none{1, before.rlim_max};
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &none);
+  const bool ready = store->ready().ok();
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  EXPECT_FALSE(ready);
+  EXPECT_TRUE(store->ready().ok());
 }
 
 TEST(RedisAddress, HasManyParts) {
@@ -77,7 +98,7 @@ TEST_F(RedisEngine, KeepsWhatWasAppliedOverAKillAndLoadsItsScriptAgain) {
     EXPECT_EQ(store->apply(std::span(&change, 1)).error().code, Code::kIo);
     EXPECT_FALSE(store->ready().ok());
     server.start();
-    // The reading and the writing connection each find out by themselves that theirs broke.
+    // It may still be loading its data.
     while (!store->last_sequence(2001, "r").ok()) usleep(1000);
     EXPECT_EQ(store->last_sequence(2001, "r").value(), i + 1);
   }
@@ -89,6 +110,39 @@ TEST_F(RedisEngine, KeepsWhatWasAppliedOverAKillAndLoadsItsScriptAgain) {
     from = page.next;
   } while (!from.empty());
   EXPECT_EQ(sum, 10);
+}
+
+TEST_F(RedisEngine, TheFirstReadAfterARestartWorksAndLossAndReturnAreToldOnce) {
+  RedisServer server;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> told;
+  auto store = open_store(server.url()).value();
+  store->listen([](int64_t, const std::string&) {},
+                [&](const Error* trouble) {
+                  const std::lock_guard lock(mutex);
+                  told.push_back(trouble != nullptr ? trouble->message : "back");
+                  changed.notify_all();
+                });
+  const auto wait_for = [&](size_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return told.size() >= count; });
+  };
+  ASSERT_TRUE(store->create_job(2001, "", "{}").ok());
+  server.stop(SIGKILL);
+  wait_for(1);
+  server.start();
+  wait_for(2);  // before, it may still be loading its data
+  EXPECT_EQ(store->jobs().value().size(), 1U);
+  server.stop(SIGTERM);
+  wait_for(3);
+  server.start();
+  wait_for(4);
+  EXPECT_TRUE(store->create_job(2002, "", "{}").ok());
+  EXPECT_EQ(told.size(), 4U);
+  EXPECT_THAT(told[0], HasSubstr("redis://127.0.0.1"));
+  EXPECT_EQ(told[1], "back");
+  EXPECT_EQ(told[3], "back");
 }
 
 TEST_F(RedisEngine, OutOfMemoryAppliesNothing) {
@@ -109,6 +163,12 @@ TEST_F(RedisEngine, OutOfMemoryAppliesNothing) {
     }
   }
   EXPECT_EQ(code, Code::kNoSpace);
+  // At the limit a small write may find room that a buffer gave back; below it none does.
+  Redis redis(RedisAddress::parse(server.url()).value());
+  ASSERT_TRUE(redis.command({"CONFIG", "SET", "maxmemory", "1"}).ok());
+  EXPECT_EQ(store->ready().error().code, Code::kNoSpace);
+  ASSERT_TRUE(redis.command({"CONFIG", "SET", "maxmemory", "0"}).ok());
+  EXPECT_TRUE(store->ready().ok());
   EXPECT_EQ(store->last_sequence(2001, "r").value(), applied);
 }
 

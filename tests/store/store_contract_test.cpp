@@ -282,11 +282,14 @@ TEST_P(StoreContract, EventsReachListenersAlsoOfOtherHubs) {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> heard;
-  (other ? *other : *store_).listen([&](int64_t job, const std::string& event) {
-    const std::lock_guard lock(mutex);
-    heard.push_back(std::to_string(job) + event);
-    changed.notify_all();
-  });
+  (other ? *other : *store_)
+      .listen(
+          [&](int64_t job, const std::string& event) {
+            const std::lock_guard lock(mutex);
+            heard.push_back(std::to_string(job) + event);
+            changed.notify_all();
+          },
+          {});
   for (uint64_t i = 0; i < 3; ++i) {
     Change change = change_of(i, i + 1, 1);
     change.event = "e" + std::to_string(i);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/http_client.h"
+#include "support/folders.h"
 #include "support/temp_folder.h"
 
 extern char** environ;
@@ -46,12 +47,8 @@ class HubProcess {
   }
   // Returns when it answers, or has ended.
   void start() {
-    std::vector<std::string> words = {std::string(FATHOM_BUILD_DIR) + "/bin/fathom",
-                                      "serve",
-                                      "--port",
-                                      port_,
-                                      "--data",
-                                      folder_ / "data"};
+    std::vector<std::string> words = {
+        build_folder() + "/bin/fathom", "serve", "--port", port_, "--data", folder_ / "data"};
     words.insert(words.end(), flags_.begin(), flags_.end());
     std::vector<char*> argv;
     argv.reserve(words.size() + 1);

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "support/folders.h"
 #include "support/temp_folder.h"
 
 namespace fathom {
@@ -20,7 +21,7 @@ namespace fathom {
 class OnSignal {
  public:
   OnSignal() {
-    const std::string program = std::string(FATHOM_BUILD_DIR) + "/workloads/on_signal";
+    const std::string program = build_folder() + "/workloads/on_signal";
     pid_ = fork();
     if (pid_ == 0) {
       execl(program.c_str(), program.c_str(), folder_.path().c_str(), nullptr);

@@ -77,6 +77,24 @@ TEST(SymbolTable, WithoutSize) {
   EXPECT_EQ(name_at(table, 220), "sized");
 }
 
+TEST(SymbolTable, NamesOfSeveralStringTables) {
+  SymbolTableBuilder builder;
+  const std::string longest(SymbolTableBuilder::kMaxNameBytes + 10, 'x');
+  const uint32_t small = builder.add_names(std::string("\0small\0", 7));
+  const uint32_t large = builder.add_names('\0' + longest + std::string("\0pwrite", 7));
+  builder.add(100, 10, 1000, SymbolRank::kGlobal, small, 1);
+  builder.add(200, 10, 1000, SymbolRank::kGlobal, large, 1);
+  builder.add(300, 10, 1000, SymbolRank::kGlobal, large, static_cast<uint32_t>(longest.size()) + 2);
+  builder.add(400, 10, 1000, SymbolRank::kGlobal, large, static_cast<uint32_t>(longest.size()) + 3);
+  builder.add(500, 10, SymbolRank::kGlobal, "of its own");
+  const SymbolTable table = builder.build();
+  EXPECT_EQ(name_at(table, 100), "small");
+  EXPECT_EQ(name_at(table, 200), longest.substr(10));
+  EXPECT_EQ(name_at(table, 300), "pwrite");  // the table ends without NUL
+  EXPECT_EQ(name_at(table, 400), "write");
+  EXPECT_EQ(name_at(table, 500), "of its own");
+}
+
 TEST(SymbolTable, AnyOrderGivesTheSameTable) {
   std::vector<uint64_t> starts;
   std::mt19937_64 random(7);

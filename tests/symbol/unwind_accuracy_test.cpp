@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 
+#include "support/folders.h"
 #include "support/temp_folder.h"
 #include "symbol/unwind_process.h"
 #include "symbol/unwind_sample_file.h"
@@ -13,9 +13,8 @@
 namespace fathom {
 namespace {
 
-constexpr const char* kProgram = FATHOM_BUILD_DIR "/workloads/unwind_samples";
-const std::string kSource =
-    std::filesystem::path(FATHOM_TEST_DATA).parent_path() / "workloads/unwind_samples.cpp";
+const std::string kProgram = build_folder() + "/workloads/unwind_samples";
+const std::string kSource = source_folder() + "/tests/workloads/unwind_samples.cpp";
 
 struct Score {
   size_t samples = 0, root = 0, as_truth = 0, deeper = 0, frames = 0;

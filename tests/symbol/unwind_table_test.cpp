@@ -139,9 +139,53 @@ TEST(UnwindTable, KnowsWhereFunctionsStart) {
     EXPECT_EQ(start(0x200f), 0x2000U);
     EXPECT_EQ(start(0x2010), 0U);
   }
-  UnwindTable::Rows rows = table.rows();
-  std::swap(rows.functions[0], rows.functions[1]);
+  UnwindTable::View rows = table.rows();
+  std::vector<uint32_t> functions(rows.functions.begin(), rows.functions.end());
+  std::swap(functions[0], functions[1]);
+  rows.functions = functions;
   EXPECT_FALSE(UnwindTable::is_sound(rows));
+}
+
+TEST(UnwindTable, SpansAllThatAnOffsetCan) {
+  UnwindTable::Rows rows;
+  rows.base = 0x1000;
+  rows.starts = {0, 0x10, UINT32_MAX};
+  rows.rule_ids = {0, 1, 0};
+  rows.rules.resize(2);
+  for (UnwindRule& rule : rows.rules) {
+    rule.cfa = CfaKind::kRegister;
+    rule.mark_changes();
+  }
+  const UnwindTable table(rows);
+  const auto rule_at = [&](uint64_t address) {
+    return table.find(address) - table.rows().rules.data();
+  };
+  EXPECT_TRUE(UnwindTable::is_sound(table.rows()));
+  EXPECT_EQ(rule_at(0x100f), 0);
+  EXPECT_EQ(rule_at(0x1010), 1);
+  EXPECT_EQ(rule_at(0x1000 + uint64_t{UINT32_MAX} - 1), 1);
+  EXPECT_EQ(table.find(0x1000 + uint64_t{UINT32_MAX}), nullptr);
+}
+
+TEST(UnwindTable, RefusesAnIndexThatLeadsAstray) {
+  const UnwindTable table = table_of({0x41, 0x0e, 16, 0x42, 0x0e, 8});
+  const std::vector<uint32_t> whole(table.rows().index.begin(), table.rows().index.end());
+  ASSERT_GE(whole.size(), 2U);
+  const auto is_sound = [&](const std::vector<uint32_t>& index) {
+    UnwindTable::View rows = table.rows();
+    rows.index = index;
+    return UnwindTable::is_sound(rows);
+  };
+  EXPECT_TRUE(is_sound(whole));
+  EXPECT_FALSE(is_sound({}));
+  EXPECT_FALSE(is_sound(std::vector<uint32_t>(whole.size() + 1, 1)));
+  std::vector<uint32_t> before_the_first = whole, past_the_last = whole, falling = whole;
+  before_the_first.front() = 0;
+  past_the_last.back() = static_cast<uint32_t>(table.rows().starts.size() + 1);
+  falling.front() = whole.back() + 1;
+  EXPECT_FALSE(is_sound(before_the_first));
+  EXPECT_FALSE(is_sound(past_the_last));
+  EXPECT_FALSE(is_sound(falling));
 }
 
 TEST(UnwindTable, EarlierSectionsWin) {
@@ -194,7 +238,8 @@ TEST(UnwindTableFile, GoesThereAndBack) {
   const std::string bytes = encode_unwind_table(table);
   const auto again = decode_unwind_table(bytes);
   ASSERT_TRUE(again.ok()) << again.error().message;
-  EXPECT_EQ(again.value().rows().starts, table.rows().starts);
+  EXPECT_TRUE(std::ranges::equal(again.value().rows().starts, table.rows().starts));
+  EXPECT_TRUE(std::ranges::equal(again.value().rows().index, table.rows().index));
   for (uint64_t address = 0xff0; address < 0x1050; ++address) {
     const UnwindRule* wanted = table.find(address);
     const UnwindRule* found = again.value().find(address);
@@ -209,7 +254,7 @@ TEST(UnwindTableFile, GoesThereAndBack) {
 TEST(UnwindTableFile, RefusesDamage) {
   const std::string whole = encode_unwind_table(table_of({0x41, 0x0e, 16}));
   for (size_t size = 0; size < whole.size(); ++size)
-    EXPECT_FALSE(decode_unwind_table(std::string_view(whole).substr(0, size)).ok());
+    EXPECT_FALSE(decode_unwind_table(whole.substr(0, size)).ok());
   for (size_t byte = 0; byte < whole.size(); ++byte) {
     std::string flipped = whole;
     flipped[byte] = static_cast<char>(flipped[byte] ^ 0x10);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// in_step MILLISECONDS: works in step with 100 Hz. Of every 10 ms of its CPU time it spends the
-// first half in tick_first and the second in tick_second, on one CPU: sampled at 100 Hz it is
-// always in the same, at any other rate in both alike.
+// in_step MILLISECONDS: works in step with 100 Hz. Of every 10 ms of its CPU time it spends one
+// half in tick_first and the other in tick_second, on one CPU: sampled at 100 Hz it is always in
+// the same, at any other rate in both alike.
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@ static int64_t cpu_ns(void) {
 __attribute__((noinline)) static void work(void) {
   for (int i = 0; i < 20000; ++i) sink += (uint64_t)i * 3;
 }
-// Sampling begins a little before main: that point must not be where one ends and the other begins.
-enum { kPeriodNs = 10000000, kLeadNs = 3000000 };
-static int64_t origin_ns;
+// Sampling began with this thread, so that samples fall on multiples of the period of its CPU time:
+// into the middle of the first half, however long it took to get here.
+enum { kPeriodNs = 10000000 };
 
-static int is_first(int64_t now_ns) { return (now_ns - origin_ns) % kPeriodNs < kPeriodNs / 2; }
+static int is_first(int64_t now_ns) { return (now_ns + kPeriodNs / 4) % kPeriodNs < kPeriodNs / 2; }
 __attribute__((noinline)) static int64_t tick_first(int64_t now_ns) {
   while (is_first(now_ns)) {
     work();
@@ -46,7 +46,6 @@ int main(int argc, char** argv) {
   CPU_SET(sched_getcpu(), &one);
   sched_setaffinity(0, sizeof one, &one);
   int64_t now_ns = cpu_ns();
-  origin_ns = now_ns - kLeadNs;
   const int64_t end_ns = now_ns + (argc > 1 ? atoll(argv[1]) : 1000) * 1000000;
   while (now_ns < end_ns) now_ns = tick_second(tick_first(now_ns));
   printf("%d\n", (int)(sink & 1));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Process trees with known, odd shapes, for the tests of the task watchers. The first argument
-// names one.
+// names one. Where FATHOM_TEST_LOOKS names a file, it holds how often somebody has looked at the
+// tree so far, and what naps does so until it has been looked at once more.
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +23,22 @@ namespace {
 
 void reap(pid_t child) { waitpid(child, nullptr, 0); }
 
-void nap_ms(int ms) { usleep(static_cast<useconds_t>(ms) * 1000); }
+const std::atomic<uint64_t>* find_looks() {
+  const char* path = std::getenv("FATHOM_TEST_LOOKS");
+  const int file = path != nullptr ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return nullptr;
+  void* found = mmap(nullptr, sizeof(uint64_t), PROT_READ, MAP_SHARED, file, 0);
+  close(file);
+  return found == MAP_FAILED ? nullptr : static_cast<const std::atomic<uint64_t>*>(found);
+}
+
+const std::atomic<uint64_t>* const looks = find_looks();
+
+void nap_ms(int ms) {
+  const uint64_t before = looks != nullptr ? looks->load() : 0;
+  usleep(static_cast<useconds_t>(ms) * 1000);
+  while (looks != nullptr && looks->load() < before + 2) usleep(1000);  // the first had begun
+}
 
 // COUNT children by fork, each gone after MS; THREADS threads beside the first, gone after MS.
 int children_and_threads(int count, int threads, int ms) {
@@ -85,7 +103,10 @@ int exec_from_thread(const char* self) {
   return 1;
 }
 
+// The first process outlives all, however long they take.
 int daemonize(int ms) {
+  int ends[2];  // the other end is everybody's
+  if (pipe2(ends, O_CLOEXEC) != 0) return 1;
   const pid_t child = fork();
   if (child == 0) {
     setsid();
@@ -103,8 +124,11 @@ int daemonize(int ms) {
     nap_ms(ms / 2);
     _exit(0);
   }
+  close(ends[1]);
+  char byte = 0;
+  (void)!read(ends[0], &byte, 1);
   reap(child);
-  nap_ms(3 * ms);
+  nap_ms(ms);
   return 0;
 }
 
@@ -136,6 +160,7 @@ int burn(int ms) {
     do {
       clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     } while (now.tv_sec * 1000 + now.tv_nsec / 1'000'000 < ms);
+    nap_ms(0);
   };
   std::thread other(spin);
   spin();

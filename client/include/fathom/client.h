@@ -49,7 +49,7 @@ using Messages = std::vector<Message>;
 struct Sent {
   bool ok = false;
   int status = 0;      // of the last answer; 0: none came
-  std::string error;   // in the hub's own words
+  std::string error;   // in the hub's own words: which message by its number, and what was taken
   std::string answer;  // the last one, JSON
 };
 

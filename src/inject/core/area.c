@@ -8,7 +8,7 @@
 
 enum { kNoSuchTask = -3 /* -ESRCH */, kLookedAt = 16 };
 
-__thread struct Thread fathom_thread = {.epoch = THREAD_DETACHED};
+__thread struct Thread fathom_thread = {.epoch = THREAD_DETACHED, .quick = THREAD_DETACHED};
 
 static uint64_t* owner_of(struct Area* area) { return (uint64_t*)&area->shared.pid; }
 static uint64_t owner(uint32_t pid, uint32_t tid) { return (uint64_t)tid << 32 | pid; }
@@ -60,13 +60,27 @@ static struct Area* make_area(uint32_t pid, uint32_t tid) {
   return area;
 }
 
+void forget_lanes(struct Thread* thread) {
+  memset(thread->lanes, 0, sizeof thread->lanes);
+  thread->tally = (struct Lane){NULL, 0};
+  thread->depth = 0;
+  thread->quick = THREAD_DETACHED;
+}
+
+/* A number is never used again, and none is 0, which a forked child finds there. */
+void nobody_is_quick(void) {
+  const uint64_t number = __atomic_add_fetch(&fathom_core.quick_number, 1, __ATOMIC_ACQ_REL);
+  if (fathom_core.state == kCoreOn)
+    __atomic_store_n(&fathom_core.epoch[1], number, __ATOMIC_RELEASE);
+}
+
 static struct Desk* desk_at(struct Area* area) {
   const uint64_t chunk = (uint64_t)((uint8_t*)area - fathom_core.chunks) / kSpoolChunkBytes;
   struct Desk* desk = (struct Desk*)(fathom_core.desks + chunk * kDeskBytes);
   memset(desk, 0, sizeof *desk);
   desk->area = area;
-  desk->cursor =
-      (uint8_t*)chunk_at((uint32_t)(area->shared.end >> 32)) + (uint32_t)area->shared.end;
+  desk_goes_to(desk,
+               (uint8_t*)chunk_at((uint32_t)(area->shared.end >> 32)) + (uint32_t)area->shared.end);
   return desk;
 }
 
@@ -93,6 +107,7 @@ static void note_fork(struct Thread* thread) {
   thread->vforked = kNotVforked;
   __atomic_compare_exchange_n(core->epoch, &emptied, ++core->generation, false, __ATOMIC_RELAXED,
                               __ATOMIC_RELAXED);
+  nobody_is_quick();
 }
 
 /* After vfork parent and child run on this thread's memory, one after the other. The child stays
@@ -129,8 +144,7 @@ static bool attach(struct Thread* thread) {
   if (*fathom_core.epoch == 0) note_fork(thread);
   if (thread->vforked && attach_vforked(thread)) return true;
   if (thread->vforked) return false;
-  memset(thread->lanes, 0, sizeof thread->lanes);
-  thread->depth = 0;
+  forget_lanes(thread);
   thread->lanes[0].desk = desk_for(fathom_core.pid, raw_gettid());
   if (thread->lanes[0].desk == NULL) {
     count_lost(kLostThreads);
@@ -143,6 +157,7 @@ static bool attach(struct Thread* thread) {
 /* No handler may come meanwhile: it would find this thread without an area, or jump away. */
 bool thread_attach(struct Thread* thread) {
   if (fathom_core.state == kCoreOff || thread->attaching) return false;
+  know_mark();
   const uint64_t mask = block_signals();
   thread->attaching = 1; /* whatever we call may call a wrapped function */
   keep_order();
@@ -161,11 +176,10 @@ __attribute__((visibility("hidden"))) void* fathom_before_vfork(void) {
   if (*fathom_core.epoch == 0) { /* the child must not take its own number for ours */
     const uint64_t mask = block_signals();
     note_fork(thread);
-    thread->depth = 0;
-    memset(thread->lanes, 0, sizeof thread->lanes);
+    forget_lanes(thread);
     set_signals(mask);
   }
-  thread->epoch = THREAD_DETACHED;
+  thread->epoch = thread->quick = THREAD_DETACHED;
   if (thread->vforked == kNotVforked) thread->vforked = kVforked;
   return fathom_real_vfork;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The end of a call: the hot path. What is rare about it stands in left.c. */
-#include "inject/core/call.h"
+ * The end of a call: the hot path. What is usual stands in short_call.h, what is rare in left.c. */
+#include "inject/core/short_call.h"
 
 /* Closes the frame and fills in the times. */
 static inline void close_frame(struct Thread* thread, const struct Call* call,
@@ -22,44 +22,42 @@ static inline void close_frame(struct Thread* thread, const struct Call* call,
   thread->depth = depth;
 }
 
-/* The lane is busy before anything else: who forks in a handler from here on finds it so. Others
- * get a copy of `ended`, so that here it stays in registers. */
-void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
-              uint32_t flags, int32_t error) {
+/* The lane is busy before anything else: who forks in a handler from here on finds it so. */
+static __attribute__((noinline)) void end_call(const struct Call* call, struct Ended* ended) {
   struct Thread* thread = &fathom_thread;
   struct Lane* lane = &thread->lanes[0];
-  struct Ended ended = {.start_ticks = call->start_ticks,
-                        .value = value,
-                        .call = call_number(site),
-                        .file = file,
-                        .flags = flags,
-                        .error = error};
   const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
   const bool is_free = lane->busy == 0;
   if (likely(is_free)) lane->busy = stack;
   keep_order();
   if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch)) {
     if (is_free) lane->busy = 0;
-    struct Ended copy = ended;
-    call_end_elsewhere(thread, call, &copy, stack);
+    call_end_elsewhere(thread, call, ended, stack);
     return;
   }
-  close_frame(thread, call, &ended);
+  close_frame(thread, call, ended);
+  thread->now_ticks = call->start_ticks;
   if (unlikely(!is_free)) {
-    const struct Ended copy = ended;
-    write_slowly(thread, &copy, stack);
+    write_slowly(thread, ended, stack);
     return;
   }
-  struct Desk* desk = lane->desk;
-  const uint64_t key = (uint64_t)(ended.call + 1) << 32 | ended.file;
-  const struct IndexSlot* slot = &desk->index[first_slot(ended.call, ended.file)];
-  if (!fathom_core.trace && slot->key == key && ended.start_ticks >= desk->slice_begin &&
-      ended.start_ticks < desk->slice_end) {
-    cell_add(slot->cell, &ended);
-  } else {
-    const struct Ended copy = ended;
-    stream_write(desk, &copy);
-  }
+  stream_write(lane->desk, ended);
   keep_order();
   lane->busy = 0;
+}
+
+void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
+              uint32_t flags, int32_t error) {
+  if (fathom_core.trace) {
+    if (likely(!(flags & kCallFailed)) && call_end_shortly(call, site, file, value, flags)) return;
+  } else if (call_end_in_cell(call, site, file, value, flags)) {
+    return;
+  }
+  struct Ended ended = {.start_ticks = call->start_ticks,
+                        .value = value,
+                        .call = call_number(site),
+                        .file = file,
+                        .flags = flags,
+                        .error = error};
+  end_call(call, &ended);
 }

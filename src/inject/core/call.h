@@ -47,6 +47,13 @@ void settle_frames(struct Thread* thread, uintptr_t stack);
 void write_slowly(struct Thread* thread, const struct Ended* ended, uintptr_t stack);
 void call_end_elsewhere(struct Thread* thread, const struct Call* call, struct Ended* ended,
                         uintptr_t stack);
+void add_desk(struct Lane* lane, const struct Thread* thread);
+bool is_over(uintptr_t stack, uintptr_t now); /* whether what ran there has been jumped out of */
+/* So many calls are counted between two looks at the clock. */
+enum { kCountedBlind = 256 };
+/* tally.c: counts a call, for a few ns: without its time, outside the calls around it. For tracing
+ * only; false: nobody records. */
+bool call_count(const struct CallSite* site, uint32_t file, bool failed);
 /* call.c */
 /* Leaves errno alone. `value`: bytes if flags has kCallHasBytes, else what was returned. */
 void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
@@ -55,31 +62,51 @@ void call_end(const struct Call* call, const struct CallSite* site, uint32_t fil
 /* An exception or the cancellation of the thread passes through the wrapper: left.c is told. */
 #define TELL_UNWINDING() __asm__ volatile(".cfi_personality 0x1b, fathom_unwound")
 
-/* False: nobody records, or not now; the real function is known all the same. */
-static inline __attribute__((always_inline)) bool call_begin(struct Call* call,
-                                                             const struct CallSite* site) {
+/* What runs right above on the stack is not over: that need not be found out. Where signal handlers
+ * run on a stack of theirs that lies there, and one was jumped out of, its call ends late. */
+static inline bool is_within(const struct Frame* frame, uintptr_t stack) {
+  enum { kNear = 65536 };
+  return frame->stack - stack - 1 < kNear;
+}
+
+/* The frame of a call that begins now at this depth. */
+static inline __attribute__((always_inline)) void open_frame(struct Thread* thread, uint32_t depth,
+                                                             uintptr_t stack, uint32_t call) {
+  struct Frame* frame = &thread->lanes[0].desk->frames[depth];
+  frame->call = call;
+  frame->stack = stack;
+  keep_order();
+  thread->depth = depth + 1;
+  keep_order(); /* until now a handler's calls had the frame, too */
+  frame->call = call;
+  frame->stack = stack;
+  frame->inner_ticks = 0;
+}
+
+/* False: nobody records, or not now; the real function is known all the same. Exceptions are told
+ * of by the caller. */
+static inline __attribute__((always_inline)) bool call_begin_untold(struct Call* call,
+                                                                    const struct CallSite* site) {
   struct Thread* thread = &fathom_thread;
-  TELL_UNWINDING();
   if (unlikely(thread->epoch != *fathom_core.epoch) && !thread_attach(thread)) return false;
   const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
-  if (unlikely(thread->depth != 0)) settle_frames(thread, stack);
-  const uint32_t depth = call->depth = thread->depth;
+  uint32_t depth = thread->depth;
+  if (unlikely(depth != 0) &&
+      (depth > kMostDepth || !is_within(&thread->lanes[0].desk->frames[depth - 1], stack)))
+    settle_frames(thread, stack);
+  call->depth = depth = thread->depth;
   call->epoch = thread->epoch;
-  if (depth < kMostDepth) {
-    struct Frame* frame = &thread->lanes[0].desk->frames[depth];
-    frame->call = call_number(site);
-    frame->stack = stack;
-    keep_order();
+  if (depth < kMostDepth)
+    open_frame(thread, depth, stack, call_number(site));
+  else
     thread->depth = depth + 1;
-    keep_order(); /* until now a handler's calls had the frame, too */
-    frame->call = call_number(site);
-    frame->stack = stack;
-    frame->inner_ticks = 0;
-  } else {
-    thread->depth = depth + 1;
-  }
   call->start_ticks = ticks_now();
   return true;
+}
+static inline __attribute__((always_inline)) bool call_begin(struct Call* call,
+                                                             const struct CallSite* site) {
+  TELL_UNWINDING();
+  return call_begin_untold(call, site);
 }
 
 /* At once after the real function: what a wrapper does from then on is not the call's time. */

@@ -56,9 +56,14 @@ struct Area {
 struct Desk {
   struct Area* area;
   uint8_t* cursor; /* where the next record goes */
-  uint32_t slice, index_used;
-  uint64_t slice_begin, slice_end; /* ticks */
+  uint8_t* limit;  /* the end of its chunk */
+  uint64_t shift;  /* from an address in this chunk to a SpoolPlace */
+  uint64_t mark;   /* whatever a shim keeps for as long as its thread is quick */
   struct Frame frames[kMostDepth];
+  uint32_t slice, index_used;
+  uint32_t tallies; /* its cells go on growing while others trace: sealed slice by slice */
+  uint32_t counted;
+  uint64_t slice_begin, slice_end; /* ticks */
   struct IndexSlot index[kIndexSlots];
 };
 enum { kDeskBytes = 4096 };
@@ -73,38 +78,48 @@ struct Lane {
 
 enum Vforked { kNotVforked, kVforked, kVforkedChildCalled };
 
+/* What every call needs comes first, here and below: it stands in one line of the cache. */
 struct Thread {
-  uint64_t epoch; /* that of the process while the lanes are this thread's */
+  uint64_t epoch;     /* that of the process while the lanes are this thread's */
+  uint64_t now_ticks; /* some time ago: when it last read the clock */
+  uint64_t quick;     /* short_call.h: the number under which it may be */
+  uint32_t depth;     /* frames from here on are nobody's */
+  uint32_t vforked;
+  struct Lane tally; /* where a tracing thread counts calls that it does not time */
   struct Lane lanes[kLanes];
-  uint32_t depth; /* frames from here on are nobody's */
-  uint32_t vforked, attaching;
+  uint32_t attaching;
   uint32_t parents_depth; /* in a vfork child, whose memory is the parent's */
   struct Lane parents_lanes[kLanes];
 };
 #define THREAD_DETACHED UINT64_MAX
-extern __thread struct Thread fathom_thread __attribute__((visibility("hidden")));
+extern __thread struct Thread fathom_thread __attribute__((visibility("hidden"), aligned(64)));
+
+struct Tables;
 
 struct Core {
-  volatile uint64_t* epoch; /* in a page that the kernel empties in a forked child */
-  struct SpoolHeader* header;
+  volatile uint64_t* epoch; /* in a page that the kernel empties in a forked child; then the number
+                               of being quick */
   uint8_t* chunks;
+  uint64_t cost_ticks; /* of measuring itself */
+  uint32_t clock;      /* CoreClock */
+  uint32_t trace;
+  uint64_t ns_per_tick_32; /* ns in 2^32 ticks */
+  struct Tables* tables;   /* there when calls are recorded */
+  struct SpoolHeader* header;
   uint8_t* desks; /* one for each chunk, of which few are ever touched */
   uint64_t slice_ticks, slice_base_ticks;
-  uint64_t ns_per_tick_32; /* ns in 2^32 ticks */
-  uint64_t cost_ticks;     /* of measuring itself */
-  uint32_t clock;          /* CoreClock */
-  uint32_t trace;
   uint32_t state;
   uint32_t populates; /* the kernel can say beforehand that there is no memory left */
   uint32_t is_alone;  /* no recorder reads the spool; its last process writes the output */
   uint32_t pid;
-  uint64_t generation;
+  uint64_t generation, quick_number;
 };
-extern struct Core fathom_core __attribute__((visibility("hidden")));
+extern struct Core fathom_core __attribute__((visibility("hidden"), aligned(64)));
 
 /* start.c: once a process. False: nothing is recorded. */
 bool core_start(void);
 void start_guarded(void);
+void know_mark(void); /* before the first system call of ours */
 /* Of the environment the process began with; NULL: not set. */
 const char* setting(const char* name);
 
@@ -112,6 +127,8 @@ const char* setting(const char* name);
 bool spool_make(const char* path, const struct SpoolHeader* wanted, uint32_t chunks);
 
 /* area.c */
+void forget_lanes(struct Thread* thread);
+void nobody_is_quick(void); /* what threads know may not hold any more */
 bool thread_attach(struct Thread* thread);
 struct Desk* desk_for(uint32_t pid, uint32_t tid); /* NULL: no chunk is left */
 
@@ -123,9 +140,21 @@ uint32_t chunk_take(void);
 struct SpoolChunk* chunk_at(uint32_t number);
 void count_lost(enum SpoolLoss what);
 
+/* All that is known of a stream's place is the cursor: with signals held back, the rest is told by
+ * it. It never stands at the first byte of a chunk: there it means the end of the one before. */
+static inline void desk_goes_to(struct Desk* desk, uint8_t* cursor) {
+  const uint64_t chunk = (uint64_t)(cursor - fathom_core.chunks - 1) / kSpoolChunkBytes;
+  uint8_t* base = fathom_core.chunks + chunk * kSpoolChunkBytes;
+  desk->cursor = cursor;
+  desk->limit = base + kSpoolChunkBytes;
+  desk->shift = (chunk << 32) - (uint64_t)(uintptr_t)base;
+}
+
 /* stream.c: room for a record of `words` words, or NULL. The stream must be the caller's alone. */
 struct SpoolRecord* stream_reserve(struct Desk* desk, uint16_t words);
 void finish_record(struct Desk* desk, struct SpoolRecord* record, uint16_t kind, uint32_t call,
                    uint32_t flags);
 void stream_seal(struct Desk* desk);
 void stream_write(struct Desk* desk, const struct Ended* ended);
+/* Of a desk that tallies: where calls are counted now; NULL: no chunk is left. */
+struct SpoolCellRecord* tally_cell(struct Desk* desk, uint32_t call, uint32_t file, uint64_t ticks);

@@ -7,42 +7,24 @@
 #include "inject/core/raw.h"
 #include "inject/core/text.h"
 
-enum {
-  kSlots = 65536,
-  kSlotsFull = kSlots / 4 * 3,
-  kFileBits = 24,
-  kScratches = 32,
-  kPatience = 10000,
-};
+enum { kPatience = 10000, kTooLong = -34 /* -ERANGE */ };
 
-uint32_t fathom_fd_files[kMostFds];
+static uint32_t directory_version, move_version;
 
-/* From the hash of a name to its number: the upper bits of the hash, then the number. A name that
- * is forgotten, because the table was full, gets another number, and the reader the same name. */
-static uint64_t slots[kSlots];
-static uint32_t slots_used;
-static uint32_t directory_version;
-
-/* Room for a path, not on the stack: a thread's or a signal handler's may be small. Whoever has one
- * takes no signals, so that nobody jumps away with it. */
-struct Scratch {
-  uint32_t taken; /* by a thread of this process; a parent's are free */
-  uint64_t mask;
-  char text[kSpoolMostPath * 2];
-};
-static struct Scratch scratches[kScratches];
+static bool is_on(void) { return __atomic_load_n(&fathom_core.state, __ATOMIC_RELAXED) == kCoreOn; }
 
 static struct Scratch* take_scratch(void) {
   const uint64_t mask = block_signals();
   const uint32_t self = fathom_core.pid;
   for (int tries = 0; tries < kPatience; ++tries) {
     for (int i = 0; i < kScratches; ++i) {
-      uint32_t before = __atomic_load_n(&scratches[i].taken, __ATOMIC_RELAXED);
-      if (before == self || !__atomic_compare_exchange_n(&scratches[i].taken, &before, self, false,
+      struct Scratch* scratch = &fathom_core.tables->scratches[i];
+      uint32_t before = __atomic_load_n(&scratch->taken, __ATOMIC_RELAXED);
+      if (before == self || !__atomic_compare_exchange_n(&scratch->taken, &before, self, false,
                                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         continue;
-      scratches[i].mask = mask;
-      return &scratches[i];
+      scratch->mask = mask;
+      return scratch;
     }
     raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
   }
@@ -54,125 +36,55 @@ static void give_back(struct Scratch* scratch) {
   __atomic_store_n(&scratch->taken, 0, __ATOMIC_RELEASE);
   set_signals(mask);
 }
-static uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 29;
-}
 
-static uint64_t hash_of(const char* text, size_t length, uint64_t hash) {
-  hash = mix(hash, length);
-  for (; length >= 8; text += 8, length -= 8) {
-    uint64_t word;
-    memcpy(&word, text, 8);
-    hash = mix(hash, word);
-  }
-  uint64_t word = 0;
-  memcpy(&word, text, length);
-  return mix(mix(hash, word), 1);
-}
-
-static uint32_t find(uint64_t hash) {
-  for (uint32_t at = (uint32_t)(hash % kSlots), looked = 0; looked < kSlots; ++looked) {
-    const uint64_t slot = __atomic_load_n(&slots[at], __ATOMIC_RELAXED);
-    if (slot == 0) return 0;
-    if (slot >> kFileBits == hash >> kFileBits) return (uint32_t)(slot & ((1u << kFileBits) - 1));
-    at = (at + 1) % kSlots;
-  }
-  return 0;
-}
-
-static void keep(uint64_t hash, uint32_t file) {
-  if (__atomic_fetch_add(&slots_used, 1, __ATOMIC_RELAXED) >= kSlotsFull) {
-    for (uint32_t i = 0; i < kSlots; ++i) __atomic_store_n(&slots[i], 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&slots_used, 1, __ATOMIC_RELAXED);
-  }
-  const uint64_t value = hash >> kFileBits << kFileBits | file;
-  for (uint32_t at = (uint32_t)(hash % kSlots);; at = (at + 1) % kSlots) {
-    uint64_t empty = 0;
-    if (__atomic_compare_exchange_n(&slots[at], &empty, value, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED))
-      return;
-  }
-}
-
-/* As when a stream goes on to its next: no handler may come before the chunk is in its place. */
-static bool add_chunk_of_names(uint32_t newest) {
-  struct SpoolHeader* header = fathom_core.header;
-  const uint64_t mask = block_signals();
-  const uint32_t taken = chunk_take();
-  if (taken != 0) {
-    struct SpoolChunk* chunk = chunk_at(taken - 1);
-    memset(chunk, 0, kSpoolChunkBytes);
-    chunk->next = newest;
-    chunk->first = chunk->used = sizeof *chunk;
-    if (!__atomic_compare_exchange_n(&header->names, &newest, taken, false, __ATOMIC_RELEASE,
-                                     __ATOMIC_RELAXED))
-      __atomic_store_n(&header->chunk_state[taken - 1], kChunkFree, __ATOMIC_RELEASE);
-  }
-  set_signals(mask);
-  return taken != 0;
-}
-
-/* Room in the newest chunk of names, or in a new one. */
-static struct SpoolName* reserve_name(uint32_t bytes) {
-  struct SpoolHeader* header = fathom_core.header;
-  for (;;) {
-    uint32_t newest = __atomic_load_n(&header->names, __ATOMIC_ACQUIRE);
-    if (newest != 0 && newest <= header->chunk_count) {
-      struct SpoolChunk* chunk = chunk_at(newest - 1);
-      const uint32_t at = __atomic_fetch_add(&chunk->used, bytes, __ATOMIC_RELAXED);
-      if (at <= kSpoolChunkBytes - bytes) return (struct SpoolName*)((uint8_t*)chunk + at);
-      __atomic_fetch_sub(&chunk->used, bytes, __ATOMIC_RELAXED);
-    }
-    if (!add_chunk_of_names(newest)) return NULL;
-  }
-}
-
-static uint32_t new_name(const char* text, size_t length) {
-  if (length > kSpoolMostPath) length = kSpoolMostPath;
-  struct SpoolHeader* header = fathom_core.header;
-  const uint32_t file = __atomic_fetch_add(&header->next_file, 1, __ATOMIC_RELAXED);
-  const uint32_t bytes = (uint32_t)((sizeof(struct SpoolName) + length + 7) & ~7ull);
-  struct SpoolName* name = file < 1u << kFileBits ? reserve_name(bytes) : NULL;
-  if (name == NULL) {
-    count_lost(kLostNames);
-    return 0;
-  }
-  name->file = file;
-  name->length = (uint32_t)length;
-  memcpy(name + 1, text, length);
-  __atomic_store_n(&name->mark, kSpoolNameMark, __ATOMIC_RELEASE);
-  return file;
-}
-
-static bool is_on(void) { return __atomic_load_n(&fathom_core.state, __ATOMIC_RELAXED) == kCoreOn; }
-
-uint32_t file_named(const char* name, size_t length) {
-  if (!is_on()) return 0;
-  const uint64_t hash = hash_of(name, length, 1);
-  uint32_t file = find(hash);
-  if (file != 0) return file;
-  file = new_name(name, length);
-  if (file != 0) keep(hash, file);
-  return file;
-}
-
+/* The length, or below 0. */
 static long read_fd_link(int fd, char* out, size_t size) {
   char link[48];
   struct Text text = text_in(link, sizeof link);
   put(&text, "/proc/self/fd/");
   put_number(&text, (uint64_t)(unsigned)fd);
-  return raw_readlink(link, out, size);
+  const long length = raw_readlink(link, out, size);
+  return length == (long)size && size < kSpoolMostPath ? kTooLong : length;
+}
+
+static long read_directory(int directory, char* out, size_t size) {
+  if (directory != AT_FDCWD) return read_fd_link(directory, out, size);
+  const long length = raw_call(SYS_getcwd, (long)out, (long)size, 0, 0, 0, 0);
+  return length > 0 ? length - 1 : length;
+}
+
+/* What one of the above says, in the room that it takes: most fits on the stack, and needs no more
+ * than that one system call. */
+struct Answer {
+  long length;
+  char* text;
+  struct Scratch* scratch;
+};
+static struct Answer ask(long (*read)(int, char*, size_t), int what, char room[kShortPath]) {
+  struct Answer answer = {read(what, room, kShortPath - 1), room, NULL};
+  if (likely(answer.length != kTooLong)) return answer;
+  answer.scratch = take_scratch();
+  if (answer.scratch == NULL) return answer;
+  answer.text = answer.scratch->text;
+  answer.length = read(what, answer.scratch->text, kSpoolMostPath);
+  return answer;
+}
+static void answered(const struct Answer* answer) {
+  if (answer->scratch != NULL) give_back(answer->scratch);
+}
+
+uint32_t file_named(const char* name, size_t length) {
+  if (!is_on()) return 0;
+  const struct Name whole = {name, length, "", 0};
+  return number_of_name(&whole);
 }
 
 uint32_t ask_for_file(int fd) {
   if (fd < 0 || !is_on()) return 0;
-  struct Scratch* scratch = take_scratch();
-  if (scratch == NULL) return 0;
-  char* text = scratch->text;
-  const long length = read_fd_link(fd, text, kSpoolMostPath);
-  const uint32_t file = length > 0 ? file_named(text, (size_t)length) : 0;
-  give_back(scratch);
+  char room[kShortPath];
+  const struct Answer answer = ask(read_fd_link, fd, room);
+  const uint32_t file = answer.length > 0 ? file_named(answer.text, (size_t)answer.length) : 0;
+  answered(&answer);
   set_file(fd, file);
   return file;
 }
@@ -196,29 +108,58 @@ static bool was_read(int error) {
   }
 }
 
-/* The path of `directory`, and a slash. */
-static size_t write_directory(int directory, char* out) {
-  long length;
-  if (directory == AT_FDCWD) {
-    length = raw_call(SYS_getcwd, (long)out, kSpoolMostPath, 0, 0, 0, 0) - 1;
-  } else {
-    length = read_fd_link(directory, out, kSpoolMostPath);
-  }
-  if (length <= 0) return 0;
-  if (out[length - 1] != '/') out[length++] = '/';
-  return (size_t)length;
+/* How the working directory, or one that is open, is asked for; 0: not to be kept. */
+static uint64_t folder_key(int directory) {
+  const uint64_t moves = (uint64_t)__atomic_load_n(&move_version, __ATOMIC_RELAXED) << 32;
+  if (directory == AT_FDCWD)
+    return moves | 1u << 31 | __atomic_load_n(&directory_version, __ATOMIC_RELAXED);
+  const uint32_t file = file_of_fd(directory);
+  return file != 0 ? moves | file : 0;
+}
+
+static struct Folder* folder_at(uint64_t key) {
+  return &fathom_core.tables->folders[(key * 0x9e3779b97f4a7c15u) >> 32 & (kFolders - 1)];
+}
+
+/* The length of its path, copied to `to`; 0: it is not known, or somebody writes there. */
+static long find_folder(uint64_t key, char to[kShortPath]) {
+  const struct Folder* folder = folder_at(key);
+  const uint32_t turn = __atomic_load_n(&folder->turn, __ATOMIC_ACQUIRE);
+  const uint32_t length = folder->length;
+  if (key == 0 || folder->key != key || turn % 2 != 0 || length > kShortPath) return 0;
+  memcpy(to, folder->text, length);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(&folder->turn, __ATOMIC_RELAXED) == turn ? (long)length : 0;
+}
+
+/* Whoever jumps away here leaves a place that nobody uses any more. */
+static void keep_folder(uint64_t key, const char* text, size_t length) {
+  struct Folder* folder = folder_at(key);
+  uint32_t turn = __atomic_load_n(&folder->turn, __ATOMIC_RELAXED);
+  if (key == 0 || length > kShortPath || turn % 2 != 0 ||
+      !__atomic_compare_exchange_n(&folder->turn, &turn, turn + 1, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_RELAXED))
+    return;
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  folder->key = key;
+  folder->length = (uint32_t)length;
+  memcpy(folder->text, text, length);
+  __atomic_store_n(&folder->turn, turn + 2, __ATOMIC_RELEASE);
 }
 
 static uint32_t name_relative(int directory, const char* path, size_t length) {
-  struct Scratch* scratch = take_scratch();
-  if (scratch == NULL) return new_name(path, length);
-  char* text = scratch->text;
-  size_t written = write_directory(directory, text);
+  const uint64_t key = folder_key(directory);
+  char room[kShortPath];
+  struct Answer answer = {find_folder(key, room), room, NULL};
+  const bool is_known = answer.length > 0;
+  if (!is_known) answer = ask(read_directory, directory, room);
   while (length > 2 && path[0] == '.' && path[1] == '/') path += 2, length -= 2;
-  if (length > kSpoolMostPath - 1) length = kSpoolMostPath - 1;
-  memcpy(text + written, path, length);
-  const uint32_t file = file_named(text, written + length);
-  give_back(scratch);
+  size_t written = answer.length > 0 ? (size_t)answer.length : 0;
+  if (written > 0 && answer.text[written - 1] != '/') answer.text[written++] = '/';
+  if (written > 0 && !is_known) keep_folder(key, answer.text, written);
+  const struct Name name = {answer.text, written, path, length};
+  const uint32_t file = number_of_name(&name);
+  answered(&answer);
   return file;
 }
 
@@ -230,31 +171,33 @@ uint32_t file_of_path(int directory, const char* path, bool failed) {
   const uint64_t where = directory == AT_FDCWD
                              ? 2 + (uint64_t)__atomic_load_n(&directory_version, __ATOMIC_RELAXED)
                              : (uint64_t)1 << 40 | file_of_fd(directory);
-  const uint64_t hash = hash_of(path, length, where);
-  uint32_t file = find(hash);
+  const struct Name given = {path, length, "", 0};
+  const uint64_t hash = hash_of_name(&given, where);
+  uint32_t file = find_number(hash);
   if (file != 0) return file;
-  const int error = errno;
   file = name_relative(directory, path, length);
-  errno = error;
-  if (file != 0) keep(hash, file);
+  if (file != 0) keep_number(hash, file);
   return file;
 }
 
 void set_file(int fd, uint32_t file) {
-  if ((uint32_t)fd < kMostFds && !fathom_thread.vforked)
-    __atomic_store_n(&fathom_fd_files[fd], file, __ATOMIC_RELAXED);
+  if ((uint32_t)fd < kMostFds && !fathom_thread.vforked && is_on())
+    __atomic_store_n(&fathom_core.tables->fd_files[fd], file, __ATOMIC_RELAXED);
 }
 
 uint32_t forget_file(int fd) {
   if (fathom_thread.vforked) return ask_for_file(fd);
-  const uint32_t file = (uint32_t)fd < kMostFds ? fathom_fd_files[fd] : 0;
+  if ((uint32_t)fd >= kMostFds || !is_on()) return 0;
+  const uint32_t file = fathom_core.tables->fd_files[fd];
   set_file(fd, 0);
   return file;
 }
 
 void forget_files(unsigned first, unsigned last) {
+  if (!is_on()) return;
   for (unsigned fd = first; fd <= last && fd < kMostFds; ++fd)
-    if (fathom_fd_files[fd] != 0) set_file((int)fd, 0);
+    if (fathom_core.tables->fd_files[fd] != 0) set_file((int)fd, 0);
 }
 
 void directory_changed(void) { __atomic_fetch_add(&directory_version, 1, __ATOMIC_RELAXED); }
+void folders_moved(void) { __atomic_fetch_add(&move_version, 1, __ATOMIC_RELAXED); }

@@ -6,16 +6,14 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-#include "inject/core/core.h"
-
-enum { kMostFds = 65536 };
-extern uint32_t fathom_fd_files[kMostFds] __attribute__((visibility("hidden"))); /* 0: ask */
+#include "inject/core/tables.h"
 
 uint32_t ask_for_file(int fd);
 
-/* 0: none. A vfork child has descriptors of its own, but the table is its parent's. */
+/* 0: none. For calls that are recorded. A vfork child has descriptors of its own, but the table is
+ * its parent's. */
 static inline uint32_t file_of_fd(int fd) {
-  const uint32_t known = (uint32_t)fd < kMostFds ? fathom_fd_files[fd] : 0;
+  const uint32_t known = (uint32_t)fd < kMostFds ? fathom_core.tables->fd_files[fd] : 0;
   return known != 0 && likely(!fathom_thread.vforked) ? known : ask_for_file(fd);
 }
 /* The name is that of a call that has just returned, with errno if it failed: only then is it
@@ -29,3 +27,4 @@ void set_file(int fd, uint32_t file);
 uint32_t forget_file(int fd); /* which it was, if that is known */
 void forget_files(unsigned first, unsigned last);
 void directory_changed(void);
+void folders_moved(void); /* something has another name now, perhaps one that others begin with */

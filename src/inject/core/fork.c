@@ -46,6 +46,7 @@ static void forked(void) {
   for (int i = 0; i < kLanes; ++i)
     if (thread->lanes[i].busy != 0 && thread->lanes[i].desk != NULL)
       leave_to_parent(thread->lanes[i].desk);
+  if (thread->tally.busy != 0 && thread->tally.desk != NULL) leave_to_parent(thread->tally.desk);
 }
 
 /* An area with the child's number and nothing in it: whoever ends now must not take the spool away

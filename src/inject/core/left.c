@@ -29,7 +29,12 @@ static bool was_left(uintptr_t stack, uintptr_t now, const struct SignalStack* h
   return is_on(handlers, stack); /* a handler's while nobody handles; never the other way round */
 }
 
-static void add_desk(struct Lane* lane, const struct Thread* thread) {
+bool is_over(uintptr_t stack, uintptr_t now) {
+  const struct SignalStack handlers = signal_stack();
+  return was_left(stack, now, &handlers);
+}
+
+void add_desk(struct Lane* lane, const struct Thread* thread) {
   const uint64_t mask = block_signals();
   const uint32_t pid = raw_getpid();
   lane->desk = desk_for(pid, thread->vforked ? pid : raw_gettid());
@@ -137,11 +142,13 @@ static void leave(const struct __jmp_buf_tag* to) {
   for (int i = 0; i < kLanes; ++i)
     if (thread->lanes[i].busy != 0 && was_left(thread->lanes[i].busy, target, &handlers))
       thread->lanes[i].busy = 0;
+  if (thread->tally.busy != 0 && was_left(thread->tally.busy, target, &handlers))
+    thread->tally.busy = 0;
   abandon_frames(thread, target, stack, &handlers);
 }
 
 static bool is_in_call(const struct Thread* thread) {
-  uintptr_t busy = 0;
+  uintptr_t busy = thread->tally.busy;
   for (int i = 0; i < kLanes; ++i) busy |= thread->lanes[i].busy;
   return (thread->depth != 0 || busy != 0) && is_attached(thread);
 }

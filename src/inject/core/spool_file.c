@@ -8,6 +8,7 @@
 
 #include "inject/core/call.h"
 #include "inject/core/raw.h"
+#include "inject/core/tables.h"
 
 enum {
   kChunksBeforehand = 128, /* where the kernel cannot say later that there is no memory */
@@ -74,12 +75,15 @@ static bool make_mapping(long fd, const struct SpoolHeader* wanted, uint32_t chu
     if (chunks > kChunksBeforehand) chunks = kChunksBeforehand;
     if (raw_call(SYS_fallocate, fd, 0, 0, (long)file_bytes(chunks), 0, 0) != 0) return false;
   }
-  const long desks = raw_call(SYS_mmap, 0, (long)chunks * kDeskBytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const long desk_bytes = (long)chunks * kDeskBytes;
+  const long desks =
+      raw_call(SYS_mmap, 0, desk_bytes + (long)sizeof(struct Tables), PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (desks < 0 && desks > -4096) return false;
   fathom_core.header = (struct SpoolHeader*)base;
   fathom_core.chunks = base + kSpoolHeaderBytes;
   fathom_core.desks = (uint8_t*)desks;
+  fathom_core.tables = (struct Tables*)(desks + desk_bytes);
   fill_header(fathom_core.header, wanted, chunks);
   return true;
 }

@@ -13,8 +13,9 @@ enum { kWipeOnFork = 18 /* MADV_WIPEONFORK */, kUsualChunks = 2048 };
 #define USUAL_INTERVAL_NS 1000000000u
 #define CALIBRATION_NS 200000u
 
-static uint64_t nobody;
-struct Core fathom_core = {.epoch = &nobody};
+static uint64_t nobody[2];
+struct Core fathom_core = {.epoch = nobody};
+uint64_t fathom_mark;
 
 extern char** __environ;
 extern void* __libc_stack_end; /* where the loader found the number of arguments */
@@ -27,11 +28,24 @@ static char** environment(void) {
   return count >= 0 && arguments[count] == NULL ? arguments + count + 1 : NULL;
 }
 
+/* Of NAME=VALUE, if that is its name. Without the C library, which may not be ready, either. */
+static const char* value_of(const char* name, const char* entry) {
+  for (; *name != 0; ++name, ++entry)
+    if (*entry != *name) return NULL;
+  return *entry == '=' ? entry + 1 : NULL;
+}
+
 const char* setting(const char* name) {
-  const size_t length = strlen(name);
-  for (char** at = environment(); at != NULL && *at != NULL; ++at)
-    if (strncmp(*at, name, length) == 0 && (*at)[length] == '=') return *at + length + 1;
-  return NULL;
+  const char* value = NULL;
+  for (char** at = environment(); value == NULL && at != NULL && *at != NULL; ++at)
+    value = value_of(name, *at);
+  return value;
+}
+
+void know_mark(void) {
+  if (likely(fathom_core.state != kCoreNew)) return;
+  const char* text = setting("FATHOM_MARK");
+  if (text != NULL) fathom_mark = number_in(text);
 }
 
 /* What the recorder said to this library. */
@@ -49,15 +63,15 @@ static uint64_t number_setting(const char* name, uint64_t usual) {
   return number != 0 ? number : usual;
 }
 
-static void forked_child(void) { *fathom_core.epoch = 0; }
+static void forked_child(void) { fathom_core.epoch[0] = fathom_core.epoch[1] = 0; }
 
 /* A page that is empty in every forked child, by whatever call it was forked. */
 static bool make_epoch(void) {
   const long page =
       raw_call(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page < 0 && page > -4096) return false;
-  fathom_core.generation = 1;
-  *(volatile uint64_t*)page = fathom_core.generation;
+  fathom_core.generation = ((volatile uint64_t*)page)[0] = 1;
+  ((volatile uint64_t*)page)[1] = ++fathom_core.quick_number;
   if (raw_call(SYS_madvise, page, 4096, kWipeOnFork, 0, 0, 0) != 0 && !at_fork(forked_child))
     return false;
   fathom_core.pid = raw_getpid();
@@ -160,6 +174,7 @@ static bool start(void) {
 
 bool core_start(void) {
   uint32_t state = kCoreNew;
+  know_mark();
   if (__atomic_compare_exchange_n(&fathom_core.state, &state, kCoreStarting, false,
                                   __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
     const uint64_t mask = block_signals(); /* a handler would wait here for what it interrupted */

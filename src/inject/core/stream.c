@@ -6,20 +6,11 @@
 #include "inject/core/cell.h"
 #include "inject/core/raw.h"
 
-/* All that is known of the place is the cursor, so that a jump out of a signal handler or the death
- * of the thread never leaves two halves. It never stands at the first byte of a chunk: there it
- * means the end of the one before. */
-static uint32_t chunk_of(const struct Desk* desk) {
-  return (uint32_t)((uint64_t)(desk->cursor - fathom_core.chunks - 1) / kSpoolChunkBytes);
-}
-static uint64_t offset_of(const struct Desk* desk) {
-  return (uint64_t)(desk->cursor - fathom_core.chunks - 1) % kSpoolChunkBytes + 1;
-}
-
 static void stream_publish(struct Desk* desk) {
-  const SpoolPlace place = (uint64_t)chunk_of(desk) << 32 | offset_of(desk);
+  const SpoolPlace place = (uint64_t)(uintptr_t)desk->cursor + desk->shift;
   __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
-  if (fathom_core.trace) __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
+  if (fathom_core.trace && !desk->tallies)
+    __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
 }
 
 static bool go_to_next_chunk(struct Desk* desk) {
@@ -29,10 +20,10 @@ static bool go_to_next_chunk(struct Desk* desk) {
   chunk->next = 0;
   chunk->first = sizeof *chunk;
   chunk->used = 0;
-  if (offset_of(desk) < kSpoolChunkBytes)
-    ((struct SpoolRecord*)desk->cursor)->kind = kSpoolEndOfChunk;
-  __atomic_store_n(&chunk_at(chunk_of(desk))->next, taken, __ATOMIC_RELEASE);
-  desk->cursor = (uint8_t*)chunk + sizeof *chunk;
+  if (desk->cursor < desk->limit) ((struct SpoolRecord*)desk->cursor)->kind = kSpoolEndOfChunk;
+  struct SpoolChunk* full = (struct SpoolChunk*)(desk->limit - kSpoolChunkBytes);
+  __atomic_store_n(&full->next, taken, __ATOMIC_RELEASE);
+  desk_goes_to(desk, (uint8_t*)chunk + sizeof *chunk);
   return true;
 }
 
@@ -47,7 +38,7 @@ static bool next_chunk(struct Desk* desk) {
 
 struct SpoolRecord* stream_reserve(struct Desk* desk, uint16_t words) {
   const uint64_t bytes = (uint64_t)words * 8;
-  if (unlikely(offset_of(desk) + bytes > kSpoolChunkBytes) && !next_chunk(desk)) {
+  if (unlikely(bytes > (uint64_t)(desk->limit - desk->cursor)) && !next_chunk(desk)) {
     count_lost(kLostSpace);
     return NULL;
   }
@@ -77,11 +68,15 @@ void stream_seal(struct Desk* desk) {
   __atomic_store_n(&desk->area->shared.sealed, end, __ATOMIC_RELEASE);
 }
 
+static uint32_t slice_at(uint64_t ticks) {
+  const uint64_t base = fathom_core.slice_base_ticks;
+  return (uint32_t)((ticks > base ? ticks - base : 0) / fathom_core.slice_ticks);
+}
+
 static void stream_open_slice(struct Desk* desk, uint64_t ticks) {
   const struct Core* core = &fathom_core;
   stream_seal(desk);
-  const uint64_t since = ticks > core->slice_base_ticks ? ticks - core->slice_base_ticks : 0;
-  desk->slice = (uint32_t)(since / core->slice_ticks);
+  desk->slice = slice_at(ticks);
   desk->slice_begin = core->slice_base_ticks + desk->slice * core->slice_ticks;
   desk->slice_end = desk->slice_begin + core->slice_ticks;
 }
@@ -127,7 +122,7 @@ static struct SpoolCellRecord* new_cell(struct Desk* desk, uint32_t call, uint32
 }
 
 static struct SpoolCellRecord* cell_for(struct Desk* desk, uint32_t call, uint32_t file) {
-  const uint64_t key = (uint64_t)(call + 1) << 32 | file;
+  const uint64_t key = cell_key(call, file);
   uint32_t at = first_slot(call, file);
   while (desk->index[at].key != 0) {
     if (desk->index[at].key == key) return desk->index[at].cell;
@@ -146,7 +141,31 @@ static struct SpoolCellRecord* cell_for(struct Desk* desk, uint32_t call, uint32
   return cell;
 }
 
+struct SpoolCellRecord* tally_cell(struct Desk* desk, uint32_t call, uint32_t file,
+                                   uint64_t ticks) {
+  if (ticks >= desk->slice_end) stream_open_slice(desk, ticks);
+  struct SpoolCellRecord* cell = cell_for(desk, call, file);
+  if (cell != NULL) cell->head.flags |= kCallCounted;
+  return cell;
+}
+
+/* A call that was counted where there is no tally: a cell for it alone, final at once. */
+static void write_counted(struct Desk* desk, const struct Ended* ended) {
+  struct SpoolCellRecord* cell = (struct SpoolCellRecord*)stream_reserve(desk, sizeof *cell / 8);
+  if (cell == NULL) return;
+  memset(&cell->head + 1, 0, sizeof *cell - sizeof cell->head);
+  cell->file = ended->file;
+  cell->slice = slice_at(ended->start_ticks);
+  cell->count = 1;
+  cell->errors = (ended->flags & kCallFailed) ? 1 : 0;
+  finish_record(desk, &cell->head, kSpoolCell, ended->call, ended->flags);
+}
+
 void stream_write(struct Desk* desk, const struct Ended* ended) {
+  if (fathom_core.trace && unlikely(ended->flags & kCallCounted)) {
+    write_counted(desk, ended);
+    return;
+  }
   if (fathom_core.trace) {
     write_call(desk, ended);
     return;
@@ -154,9 +173,7 @@ void stream_write(struct Desk* desk, const struct Ended* ended) {
   if (ended->start_ticks >= desk->slice_end) stream_open_slice(desk, ended->start_ticks);
   struct SpoolCellRecord* cell;
   if (ended->start_ticks < desk->slice_begin) { /* it began before and took long */
-    const uint64_t base = fathom_core.slice_base_ticks;
-    const uint64_t since = ended->start_ticks > base ? ended->start_ticks - base : 0;
-    cell = new_cell(desk, ended->call, ended->file, (uint32_t)(since / fathom_core.slice_ticks));
+    cell = new_cell(desk, ended->call, ended->file, slice_at(ended->start_ticks));
   } else {
     cell = cell_for(desk, ended->call, ended->file);
   }

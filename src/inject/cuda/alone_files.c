@@ -87,3 +87,15 @@ void log_files_release(void) {
   if (found && is_first) raw_unlink(files.claim);
   is_first = false;
 }
+
+void log_write(const char* path, const char* bytes, unsigned long size, int flags) {
+  const long fd = raw_open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  if (fd < 0) return;
+  while (size > 0) {
+    const long wrote = raw_write(fd, bytes, size);
+    if (wrote <= 0) break;
+    bytes += wrote;
+    size -= (unsigned long)wrote;
+  }
+  raw_close(fd);
+}

@@ -3,9 +3,8 @@
 
 #include "inject/cuda/driver.h"
 
-static __thread struct Current current = {0, -1};
-static __thread uint64_t known_in; /* the generation of what is known; 0: nothing is */
-static uint64_t generation = 1;
+__thread struct KnownContext fathom_context = {{0, -1}, 0};
+HOT_DATA uint64_t fathom_contexts = 1;
 
 typedef int ContextFunction(uintptr_t* context);
 typedef int DeviceFunction(int32_t* device);
@@ -21,15 +20,17 @@ struct Current ask_current_context(void) {
   }
   if (get_context(&now.context) != 0) now.context = 0;
   if (now.context == 0 || get_device(&now.device) != 0) now.device = -1;
-  current = now;
-  known_in = now.context != 0 ? __atomic_load_n(&generation, __ATOMIC_RELAXED) : 0;
+  fathom_context.current = now;
+  fathom_context.generation =
+      now.context != 0 ? __atomic_load_n(&fathom_contexts, __ATOMIC_RELAXED) : 0;
   return now;
 }
 
-struct Current current_context(void) {
-  if (likely(known_in == __atomic_load_n(&generation, __ATOMIC_RELAXED))) return current;
-  return ask_current_context();
+void context_changed(void) {
+  fathom_context.generation = 0;
+  fathom_thread.quick = THREAD_DETACHED;
 }
-
-void context_changed(void) { known_in = 0; }
-void contexts_changed(void) { __atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED); }
+void contexts_changed(void) {
+  __atomic_fetch_add(&fathom_contexts, 1, __ATOMIC_RELAXED);
+  nobody_is_quick();
+}

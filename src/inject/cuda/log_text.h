@@ -7,6 +7,8 @@
 #include "inject/cuda/driver.h"
 #include "inject/cuda/memory.h"
 
+/* Of the process's one log: for whoever holds its gate. */
+
 struct CallSum {
   uint64_t count, ns;
 };
@@ -14,4 +16,4 @@ struct CallSum {
 void put_metrics(struct Text* text, struct CallSum* sums, uint32_t count,
                  const struct MemoryUse* use);
 void put_line(struct Text* text, const struct Driver* driver, uint64_t start_ns, uint64_t ns,
-              const struct About* about);
+              uint64_t bytes, uint32_t copy);

@@ -9,8 +9,9 @@
 #include "inject/cuda/context.h"
 #include "inject/cuda/driver.h"
 #include "inject/cuda/process.h"
+#include "inject/cuda/stacks.h"
 
-enum { kSlots = 1 << 18, kFull = kSlots / 8 * 7, kMostNotes = 1000 };
+enum { kSlots = 1 << 18, kFull = kSlots / 8 * 7, kMostNotes = 1000, kLongestNote = 3000 };
 CALL_SITE(memory_in_use);
 CALL_SITE(memory_leaked);
 
@@ -140,7 +141,8 @@ void memory_took_on(int32_t device, enum MemoryKind kind, uintptr_t key, uint64_
                                   .device = device >= 0 ? device : current.device,
                                   .kind = (uint16_t)kind,
                                   .references = 1,
-                                  .call = call};
+                                  .call = call,
+                                  .stack = stack_take()};
   if (key != 0) remember(&what);
 }
 
@@ -264,11 +266,15 @@ void memory_note_leaks(void) {
   for (uint32_t i = 0; i < kSlots && memory.used > 0 && noted < kMostNotes; ++i) {
     const struct Allocation* slot = &memory.slots[i];
     if (!is_on_device(slot->kind)) continue;
-    char name[96];
+    char name[kLongestNote];
     struct Text text = text_in(name, sizeof name);
     put(&text, slot->call);
     put(&text, "\tdevice=");
     put_number(&text, index_of(slot->device));
+    if (slot->stack != 0) {
+      put(&text, "\tstack=");
+      put_stack(&text, slot->stack);
+    }
     driver_note(&site_memory_leaked, 0, name, slot->bytes);
     ++noted;
   }

@@ -24,6 +24,7 @@ struct Allocation {
   int32_t device;
   uint16_t kind, references; /* of physical memory: the program's and mappings */
   const char* call;
+  uint32_t stack; /* where it was allocated; 0: not known */
 };
 
 enum { kMostDevices = 64 };

@@ -26,6 +26,11 @@ static struct Slot slots[kSlots];
 static uint32_t slots_used;
 static uint64_t generation = 1;
 static struct Gate gate;
+uint64_t fathom_names = 1;
+static void names_changed(void) {
+  __atomic_fetch_add(&fathom_names, 1, __ATOMIC_RELEASE);
+  nobody_is_quick();
+}
 
 static char* block;
 static size_t block_left;
@@ -67,8 +72,12 @@ static struct KernelName* new_name(const char* text, size_t length) {
 static void put_slot(uintptr_t handle, const struct KernelName* name, uint64_t asked) {
   struct Slot* slot = slot_of(handle);
   if (slot != NULL) {
+    const struct KernelName* before = slot->name;
+    const bool is_new =
+        before->length != name->length || memcmp(before->text, name->text, name->length) != 0;
     __atomic_store_n(&slot->asked, asked, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->name, name, __ATOMIC_RELEASE);
+    if (is_new) names_changed();
     return;
   }
   if (slots_used >= kFull) return;
@@ -103,7 +112,10 @@ void name_same(uintptr_t handle, uintptr_t as) {
   if (name != NULL) name_set(handle, name->text, name->length);
 }
 
-void names_forget_asked(void) { __atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED); }
+void names_forget_asked(void) {
+  __atomic_fetch_add(&generation, 1, __ATOMIC_RELAXED);
+  names_changed();
+}
 
 const struct KernelName* name_find(uintptr_t handle) {
   struct Slot* slot = slot_of(handle);

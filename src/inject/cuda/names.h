@@ -15,5 +15,7 @@ void name_set(uintptr_t handle, const char* text, size_t length);
 void name_same(uintptr_t handle, uintptr_t as); /* a function of a kernel has its name */
 void names_forget_asked(void);                  /* handles may mean something else from now on */
 const struct KernelName* name_find(uintptr_t handle); /* NULL: not known */
+/* Changes whenever a handle may have another name than before. */
+extern uint64_t fathom_names __attribute__((visibility("hidden")));
 /* Never NULL. */
 const struct KernelName* name_of_kernel(uintptr_t handle);

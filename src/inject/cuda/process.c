@@ -9,10 +9,10 @@
 
 enum { kWipeOnFork = 18 /* MADV_WIPEONFORK */, kPatience = 100000 };
 
-static uint64_t* page; /* emptied in a child */
+uint64_t* fathom_process; /* emptied in a child */
 static uint64_t number;
 
-static void forked_child(void) { *page = 0; }
+static void forked_child(void) { *fathom_process = 0; }
 
 static uint64_t* make_page(void) {
   const long at =
@@ -20,8 +20,8 @@ static uint64_t* make_page(void) {
   static uint64_t none;
   if (at < 0 && at > -4096) return &none;
   uint64_t* expected = NULL;
-  if (!__atomic_compare_exchange_n(&page, &expected, (uint64_t*)at, false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_ACQUIRE)) {
+  if (!__atomic_compare_exchange_n(&fathom_process, &expected, (uint64_t*)at, false,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     raw_call(SYS_munmap, at, 4096, 0, 0, 0, 0);
     return expected;
   }
@@ -29,11 +29,9 @@ static uint64_t* make_page(void) {
   return (uint64_t*)at;
 }
 
-uint64_t process_number(void) {
-  uint64_t* known = __atomic_load_n(&page, __ATOMIC_ACQUIRE);
+uint64_t new_process_number(void) {
+  uint64_t* known = __atomic_load_n(&fathom_process, __ATOMIC_ACQUIRE);
   if (unlikely(known == NULL)) known = make_page();
-  uint64_t now = __atomic_load_n(known, __ATOMIC_RELAXED);
-  if (likely(now != 0)) return now;
   uint64_t empty = 0;
   const uint64_t next = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
   return __atomic_compare_exchange_n(known, &empty, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)

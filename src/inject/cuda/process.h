@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct Gate {
@@ -12,6 +13,12 @@ struct Gate {
 };
 
 /* Another number in a forked child; cheap. */
-uint64_t process_number(void);
+extern uint64_t* fathom_process __attribute__((visibility("hidden"))); /* NULL: not asked for yet */
+uint64_t new_process_number(void);
+static inline uint64_t process_number(void) {
+  const uint64_t* known = __atomic_load_n(&fathom_process, __ATOMIC_ACQUIRE);
+  const uint64_t now = known != NULL ? __atomic_load_n(known, __ATOMIC_RELAXED) : 0;
+  return now != 0 ? now : new_process_number();
+}
 bool gate_enter(struct Gate* gate); /* false: somebody keeps it for very long */
 void gate_leave(struct Gate* gate);

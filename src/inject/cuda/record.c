@@ -9,14 +9,10 @@
 #include "inject/cuda/alone.h"
 #include "inject/cuda/context.h"
 #include "inject/cuda/driver.h"
+#include "inject/cuda/mix.h"
+#include "inject/cuda/names.h"
 
-enum { kSlots = 16384, kFileBits = 24 };
-static uint64_t texts[kSlots]; /* upper bits of the hash, then the number of the text */
-
-static uint64_t mix(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-  return hash ^ hash >> 32;
-}
+uint64_t fathom_texts[kTextSlots];
 
 static void put_hex(struct Text* text, uint64_t number) {
   char digits[16];
@@ -29,11 +25,15 @@ static void put_hex(struct Text* text, uint64_t number) {
   put_bytes(text, first, (size_t)(digits + sizeof digits - first));
 }
 
-static void put_shape(struct Text* text, const char* key, const uint32_t* of) {
+static uint32_t part_of(const uint64_t* shape, int i) {
+  return (uint32_t)(shape[i / 2] >> (i % 2 * 32));
+}
+
+static void put_shape(struct Text* text, const char* key, const uint64_t* shape, int first) {
   put(text, key);
   for (int i = 0; i < 3; ++i) {
     if (i > 0) put(text, "x");
-    put_number(text, of[i]);
+    put_number(text, part_of(shape, first + i));
   }
 }
 
@@ -53,10 +53,10 @@ static uint32_t new_text(const struct About* about, struct Current current) {
     put_hex(&text, about->stream);
   }
   if (about->has_shape) {
-    put_shape(&text, "\tgrid=", about->shape);
-    put_shape(&text, "\tblock=", about->shape + 3);
+    put_shape(&text, "\tgrid=", about->shape, 0);
+    put_shape(&text, "\tblock=", about->shape, 3);
     put(&text, "\tshared=");
-    put_number(&text, about->shape[6]);
+    put_number(&text, part_of(about->shape, 6));
   }
   return file_named(buffer, (size_t)(text.at - buffer));
 }
@@ -65,23 +65,18 @@ static uint32_t text_of(const struct About* about) {
   struct Current current = {0, -1};
   if (about->name_length == 0 && !about->has_context) return 0;
   if (about->has_context) current = current_context();
-  uint64_t hash = mix((uint64_t)(uintptr_t)about->name, about->name_length);
-  hash = mix(hash, current.context);
-  hash = mix(hash,
-             (uint64_t)(uint32_t)current.device << 32 | about->has_stream << 1 | about->has_shape);
-  hash = mix(hash, about->stream);
-  if (about->has_shape) {
-    uint64_t words[3];
-    memcpy(words, about->shape, sizeof words);
-    hash = mix(mix(mix(hash, words[0]), words[1]), words[2]);
-    hash = mix(hash, about->shape[6]);
-  }
-  uint64_t* slot = &texts[hash % kSlots];
-  const uint64_t known = __atomic_load_n(slot, __ATOMIC_RELAXED);
-  if (likely(known != 0 && known >> kFileBits == hash >> kFileBits))
-    return (uint32_t)(known & ((1u << kFileBits) - 1));
+  const uint64_t marks = (uint64_t)(uint32_t)current.device << 32 |
+                         (uint64_t)about->has_stream << 1 | about->has_shape;
+  uint64_t hash = mix((uint64_t)(uintptr_t)about->name + about->name_length, current.context) +
+                  mix(about->stream, marks);
+  if (about->has_shape)
+    hash += mix(about->shape[0], about->shape[1] + 1) + mix(about->shape[2], about->shape[3] + 3);
+  hash = mix(hash, hash >> 32);
+  uint64_t* slot = &fathom_texts[hash % kTextSlots];
+  const uint32_t known = text_in_slot(slot, hash);
+  if (likely(known != 0)) return known;
   const uint32_t text = new_text(about, current);
-  if (text != 0) __atomic_store_n(slot, hash >> kFileBits << kFileBits | text, __ATOMIC_RELAXED);
+  put_in_slot(slot, hash, text);
   return text;
 }
 
@@ -97,6 +92,60 @@ void driver_end(const struct DriverCall* call, struct Driver* driver, int result
   if (unlikely(fathom_sample_launches > 1) && driver->kind == kLaunchCall)
     value = (int64_t)launch_weight();
   call_end(&call->call, driver->site, text_of(about), value, flags, result);
+}
+
+static __attribute__((noinline)) uint32_t new_launch_text(const struct Launch* launch) {
+  const struct KernelName* name = name_of_kernel(launch->kernel);
+  struct About about = {.name = name->text,
+                        .name_length = name->length,
+                        .stream = launch->stream,
+                        .has_stream = true,
+                        .has_shape = true,
+                        .has_context = true};
+  memcpy(about.shape, launch->shape, sizeof about.shape);
+  return text_of(&about);
+}
+
+/* As text_of, with the kernel's handle instead of its name; the names' generation tells whether it
+ * is still the same. From then on the thread is quick, for as long as all that holds. */
+static uint32_t launch_text(const struct Launch* launch) {
+  const uint64_t number = __atomic_load_n(&fathom_core.epoch[1], __ATOMIC_ACQUIRE);
+  const uint64_t names = __atomic_load_n(&fathom_names, __ATOMIC_ACQUIRE);
+  const struct Current current = current_context();
+  const uint64_t mark =
+      mix(current.context, (uint64_t)(uint32_t)current.device << 32 | (uint32_t)names << 2 | 1);
+  const uint64_t hash = launch_hash(mark, launch);
+  uint64_t* slot = &fathom_texts[hash % kTextSlots];
+  uint32_t text = text_in_slot(slot, hash);
+  if (unlikely(text == 0)) {
+    text = new_launch_text(launch);
+    put_in_slot(slot, hash, text);
+  }
+  if (current.context != 0 && fathom_sample_launches <= 1) be_quick(&fathom_thread, number, mark);
+  return text;
+}
+
+void launch_end_slowly(const struct Call* call, struct Driver* driver, int result, uint32_t text) {
+  int64_t value = 0;
+  if (unlikely(fathom_sample_launches > 1)) value = (int64_t)launch_weight();
+  call_end(call, driver->site, text, value, result != 0 ? (uint32_t)kCallFailed : 0u, result);
+}
+
+void launch_end(const struct DriverCall* call, struct Driver* driver, int result,
+                const struct Launch* launch) {
+  if (unlikely(!call->recorded)) {
+    alone_launched(driver, call->call.start_ticks);
+    return;
+  }
+  launch_end_slowly(&call->call, driver, result, launch_text(launch));
+}
+
+HOT_DATA uint32_t fathom_time_queries;
+HOT_CODE void driver_count(struct Driver* driver, int result) {
+  if (unlikely(fathom_alone))
+    alone_count(driver);
+  else if (unlikely(result != 0) || unlikely(!count_shortly(number_in_head(driver->head))))
+    (void)call_count(driver->site, 0, result != 0);
 }
 
 void driver_note(struct CallSite* site, uint64_t start_ticks, const char* name, uint64_t value) {

@@ -7,6 +7,7 @@
 
 #include "inject/core/real.h"
 #include "inject/cuda/driver.h"
+#include "inject/cuda/unknown.h"
 
 enum { kPerThreadStream = 2 /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */ };
 CALL_SITE(not_wrapped);
@@ -114,16 +115,46 @@ static struct Driver* by_version(const char* name, uint32_t version, bool per_th
   return best;
 }
 
+struct CodeOf {
+  ElfW(Addr) base, at;
+};
+static int has_code(struct dl_phdr_info* info, size_t size, void* data) {
+  const struct CodeOf* code = data;
+  (void)size;
+  if (info->dlpi_addr != code->base) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* part = &info->dlpi_phdr[i];
+    if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 &&
+        code->at - code->base - part->p_vaddr < part->p_memsz)
+      return 1;
+  }
+  return 0;
+}
+
+/* Of what dlsym finds only the driver's own functions are counted: others may have a name like
+ * theirs, and need not be functions. */
+static bool is_drivers_function(const char* name, void* pointer) {
+  const struct link_map* map = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
+  if (map == NULL || function_of(map, name) != pointer) return false;
+  struct CodeOf code = {map->l_addr, (ElfW(Addr))pointer};
+  return dl_iterate_phdr(has_code, &code) != 0;
+}
+
+static void* unknown_wrapper(const char* name, void* pointer, uint32_t version) {
+  const bool is_drivers = version != 0 || is_drivers_function(name, pointer);
+  void* counted = is_drivers ? unknown_counted(name, pointer) : NULL;
+  if (counted != NULL) return counted;
+  driver_note(&site_not_wrapped, 0, name, 0);
+  return pointer;
+}
+
 void* driver_wrapper(const char* name, void* pointer, uint32_t version, uint64_t flags) {
   (void)find_library();
   struct Driver* driver = by_address(name, pointer);
   if (driver == NULL && version == 0) driver = by_name(name);
   if (driver == NULL && version != 0)
     driver = by_version(name, version, (flags & kPerThreadStream) != 0);
-  if (driver == NULL) {
-    driver_note(&site_not_wrapped, 0, name, 0);
-    return pointer;
-  }
+  if (driver == NULL) return unknown_wrapper(name, pointer, version);
   if (version == 0 && driver->real != NULL && driver->real != pointer)
     return pointer; /* of another library, which stands before the driver itself */
   __atomic_store_n(&driver->real, pointer, __ATOMIC_RELEASE);

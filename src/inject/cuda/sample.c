@@ -4,7 +4,7 @@
  * thread, so that weights add up to what was launched. */
 #include "inject/cuda/driver.h"
 
-uint32_t fathom_sample_launches;
+HOT_DATA uint32_t fathom_sample_launches;
 static __thread uint64_t left_out, wanted, state, weight;
 
 static uint64_t next_step(void) {

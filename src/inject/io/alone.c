@@ -48,6 +48,17 @@ static bool is_whole(const struct SpoolHeader* header, uint64_t bytes) {
          kSpoolHeaderBytes + (uint64_t)header->chunk_count * kSpoolChunkBytes <= bytes;
 }
 
+/* Made by this process when it was another program. */
+static bool was_ours(const char* path) {
+  char start[sizeof folder + 16];
+  struct Text text = text_in(start, sizeof start);
+  put(&text, folder);
+  put(&text, "/");
+  put_number(&text, fathom_core.pid);
+  put(&text, "-");
+  return strncmp(path, start, strlen(start)) == 0;
+}
+
 /* What this process left in it when it was another program. */
 static void write_what_was_before(const char* path) {
   const long fd = raw_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
@@ -60,8 +71,9 @@ static void write_what_was_before(const char* path) {
   if (at < 0 && at > -4096) return;
   const struct SpoolHeader* header = (const struct SpoolHeader*)at;
   const uint32_t self = fathom_core.pid;
-  if (is_whole(header, (uint64_t)bytes) && pfw_has(header, self) &&
-      pfw_write(header, path, output, self))
+  const bool whole = is_whole(header, (uint64_t)bytes);
+  if (whole && pfw_has(header, self) ? pfw_write(header, path, output, self)
+                                     : whole && was_ours(path) && !pfw_has(header, 0))
     raw_unlink(path);
   raw_call(SYS_munmap, at, bytes, 0, 0, 0, 0);
 }

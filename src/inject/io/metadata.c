@@ -93,11 +93,11 @@ WRAP(int, linkat, (int at, const char* path, int to_at, const char* to, int flag
      (at, path, to_at, to, flags), AT_PATH_AT)
 WRAP(int, symlink, (const char* target, const char* path), (target, path), AT_PATH)
 WRAP(int, symlinkat, (const char* target, int at, const char* path), (target, at, path), AT_PATH_AT)
-WRAP(int, rename, (const char* path, const char* to), (path, to), AT_PATH)
+WRAP(int, rename, (const char* path, const char* to), (path, to), AT_PATH folders_moved();)
 WRAP(int, renameat, (int at, const char* path, int to_at, const char* to), (at, path, to_at, to),
-     AT_PATH_AT)
+     AT_PATH_AT folders_moved();)
 WRAP(int, renameat2, (int at, const char* path, int to_at, const char* to, unsigned flags),
-     (at, path, to_at, to, flags), AT_PATH_AT)
+     (at, path, to_at, to, flags), AT_PATH_AT folders_moved();)
 WRAP(int, unlink, (const char* path), (path), AT_PATH)
 WRAP(int, unlinkat, (int at, const char* path, int flags), (at, path, flags), AT_PATH_AT)
 WRAP(int, remove, (const char* path), (path), AT_PATH)

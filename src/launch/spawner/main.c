@@ -3,9 +3,11 @@
  * figure from its parent's size; the subreaper of the target's tree, so that orphans are reaped
  * here and their figures kept; the one that hands the terminal to the target and takes it back. It
  * outlives a killed recorder until the target ends, so that the target never notices. Usage:
- * fathom-spawn SOCKET-FD COMMAND [ARGS]. */
+ * fathom-spawn SOCKET-FD CGROUP-FD COMMAND [ARGS]; CGROUP-FD is the folder of the cgroup in which
+ * the target is to be born, or -1. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +73,17 @@ static void stop_together(void) {
 }
 
 /* ---- the child ---- */
+
+/* fork(2) into a cgroup: moving a process there afterwards makes all CPUs wait for each other. */
+static pid_t fork_into(int cgroup_fd, int* born_there) {
+  struct clone_args wanted = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD};
+  wanted.cgroup = (uint64_t)cgroup_fd;
+  *born_there = 1;
+  const pid_t pid = cgroup_fd < 0 ? -1 : (pid_t)syscall(SYS_clone3, &wanted, sizeof wanted);
+  if (pid >= 0) return pid;
+  *born_there = 0;
+  return fork();
+}
 
 static void run_child(char** command, const sigset_t* mask, int gate, int failure) {
   char go;
@@ -181,11 +195,12 @@ static char hear(void) {
   return got == 1 ? word : 0;
 }
 
-static int start(char** command, const sigset_t* mask) {
+static int start(char** command, int cgroup_fd, const sigset_t* mask) {
   int gate[2];
   int failure[2];
   if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return -1;
-  main_pid = fork();
+  int in_cgroup = 0;
+  main_pid = fork_into(cgroup_fd, &in_cgroup);
   if (main_pid < 0) return -1;
   if (main_pid == 0) {
     close(gate[1]);
@@ -194,7 +209,9 @@ static int start(char** command, const sigset_t* mask) {
   close(gate[0]);
   close(failure[1]);
   setpgid(main_pid, main_pid);
-  say_kind(FATHOM_SPAWN_READY, 0);
+  struct fathom_spawn_message ready = {
+      .kind = FATHOM_SPAWN_READY, .pid = main_pid, .is_main = 1, .in_cgroup = in_cgroup};
+  say(&ready);
   if (hear() == FATHOM_SPAWN_GO) (void)!write(gate[1], "G", 1);
   close(gate[1]);
   int error = 0;
@@ -205,9 +222,11 @@ static int start(char** command, const sigset_t* mask) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 3) return 125;
+  if (argc < 4) return 125;
   socket_fd = atoi(argv[1]);
   fcntl(socket_fd, F_SETFD, FD_CLOEXEC);
+  const int cgroup_fd = atoi(argv[2]);
+  if (cgroup_fd >= 0) fcntl(cgroup_fd, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   open_terminal();
   sigset_t all;
@@ -218,10 +237,11 @@ int main(int argc, char** argv) {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   const int deaths = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (start(argv + 2, &before) != 0) {
+  if (start(argv + 3, cgroup_fd, &before) != 0) {
     say_kind(FATHOM_SPAWN_FAILED, errno);
     return 125;
   }
+  if (cgroup_fd >= 0) close(cgroup_fd);
   for (;;) {
     reap();
     if (recorder_gone && main_ended) break;

@@ -2,6 +2,7 @@
 #include "probe/app/app_probe.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include "base/clock.h"
 #include "base/simdjson.h"
@@ -14,7 +15,6 @@ namespace fathom {
 namespace {
 
 constexpr int64_t kMostDrainNs = 20 * kNsPerMs;  // others wait meanwhile
-constexpr int64_t kLastDrainNs = kNsPerSecond;   // somebody may go on for ever
 
 class AppProbe final : public Probe {
  public:
@@ -40,6 +40,7 @@ class AppProbe final : public Probe {
   MetricReader reader_;
   std::unique_ptr<MetricRecords> records_;
   int64_t first_pid_ = 0;  // of whoever spoke first
+  bool one_after_another_ = false;
   int64_t bad_lines_ = 0;
 };
 
@@ -47,11 +48,13 @@ Status AppProbe::prepare(LaunchRequest& request) {
   if (request.command.empty()) return {};
   TRY_ASSIGN(socket_, AppSocket::listen());
   TRY(wake_.watch(socket_->event_fd()));
-  request.environment.push_back(fmt::format("{}={}", kAppSocketVariable, socket_->path()));
+  request.environment.push_back(
+      fmt::format("{}={}", kAppSocketVariable, request.share(socket_->path(), true)));
   return {};
 }
 
-Status AppProbe::start(const Target& /*target*/, RecordStream& out) {
+Status AppProbe::start(const Target& target, RecordStream& out) {
+  one_after_another_ = !target.scope().reaped;
   records_ = std::make_unique<MetricRecords>(out);
   return {};
 }
@@ -59,6 +62,9 @@ Status AppProbe::start(const Target& /*target*/, RecordStream& out) {
 // One process is the application; where there are more, the others are told apart.
 void AppProbe::take(std::string_view line, int64_t pid, int64_t now_ns) {
   if (first_pid_ == 0) first_pid_ = pid;
+  // The steps of a container follow each other: the next is the application, too.
+  if (pid != first_pid_ && one_after_another_ && kill(static_cast<pid_t>(first_pid_), 0) != 0)
+    first_pid_ = pid;
   if (pid == first_pid_) {
     records_->source("app", now_ns);
     if (!reader_.read_json(line, *records_)) ++bad_lines_;
@@ -76,7 +82,7 @@ void AppProbe::wake(int64_t now_ns) {
 
 void AppProbe::finish(int64_t now_ns) {
   if (!socket_) return;
-  socket_->drain(kLastDrainNs, taker(now_ns));
+  socket_->drain(kMostDrainNs, taker(now_ns));  // in the order they came
   socket_->hang_up(taker(now_ns));
 }
 
@@ -114,12 +120,7 @@ std::vector<Rung> examine_app() {
   if (works.ok()) {
     if (auto socket = AppSocket::listen(); !socket.ok()) works = std::move(socket).error();
   }
-  if (!works.ok()) {
-    rung.state = Rung::State::kCannot;
-    rung.why = works.error().message;
-    rung.unlock = works.error().hint;
-  }
-  return {rung};
+  return {rung_if(std::move(rung), works)};
 }
 
 }  // namespace fathom

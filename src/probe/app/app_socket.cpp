@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kMostClients = 512;
 constexpr size_t kReadBytes = size_t{64} << 10;
+constexpr int kMostReads = 64;  // of one, while somebody waits to be let in
 
 Status watch(const Fd& events, int fd) {
   epoll_event event{};
@@ -81,16 +82,27 @@ void AppSocket::admit(Fd socket) {
   clients_.insert_or_assign(fd, std::move(client));
 }
 
-void AppSocket::accept_all() {
-  while (true) {
+// Who has gone may not have been noticed yet: a recorder that is late would refuse newcomers.
+bool AppSocket::make_room(const Take& take) {
+  for (auto client = clients_.begin(); client != clients_.end();) {
+    const int fd = (client++)->first;
+    for (int left = kMostReads; left > 0 && read_from(fd, take); --left) continue;
+  }
+  return clients_.size() < kMostClients;
+}
+
+void AppSocket::accept_all(const Take& take) {
+  for (bool may_have_room = true;;) {
     Fd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.valid()) {
+      if (clients_.size() >= kMostClients && may_have_room) may_have_room = make_room(take);
       admit(std::move(socket));
     } else if ((errno == EMFILE || errno == ENFILE) && spare_.valid()) {
-      // Else it would wait there, ready for ever.
+      // Else it would wait there, ready for ever. There may be nobody: no descriptor, no answer.
       spare_.reset();
-      Fd(accept(listener_.get(), nullptr, nullptr)).reset();
+      const bool was_there = Fd(accept(listener_.get(), nullptr, nullptr)).valid();
       spare_ = Fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+      if (!was_there) return;
       ++refused_;
     } else if (errno != EINTR && errno != ECONNABORTED) {
       return;
@@ -98,9 +110,9 @@ void AppSocket::accept_all() {
   }
 }
 
-void AppSocket::read_from(int fd, const Take& take) {
+bool AppSocket::read_from(int fd, const Take& take) {
   const auto found = clients_.find(fd);
-  if (found == clients_.end()) return;
+  if (found == clients_.end()) return false;
   Client& client = found->second;
   buffer_.resize(kReadBytes);
   const ssize_t got = recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
@@ -110,6 +122,7 @@ void AppSocket::read_from(int fd, const Take& take) {
   } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
     part_from(found, take);
   }
+  return got > 0;
 }
 
 void AppSocket::part_from(std::map<int, Client>::iterator client, const Take& take) {
@@ -129,7 +142,7 @@ bool AppSocket::drain(int64_t most_ns, const Take& take) {
     for (int i = 0; i < count; ++i) {
       const int fd = ready[static_cast<size_t>(i)].data.fd;
       if (fd == listener_.get())
-        accept_all();
+        accept_all(take);
       else
         read_from(fd, take);
     }
@@ -138,7 +151,14 @@ bool AppSocket::drain(int64_t most_ns, const Take& take) {
 }
 
 void AppSocket::hang_up(const Take& take) {
-  while (!clients_.empty()) part_from(clients_.begin(), take);
+  (void)shutdown(listener_.get(), SHUT_RD);
+  accept_all(take);
+  while (!clients_.empty()) {
+    const int fd = clients_.begin()->first;
+    (void)shutdown(fd, SHUT_RD);  // it can say nothing more, so that what it said has an end
+    while (read_from(fd, take)) continue;
+    if (const auto left = clients_.find(fd); left != clients_.end()) part_from(left, take);
+  }
 }
 
 int64_t AppSocket::too_long() const {

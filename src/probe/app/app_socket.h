@@ -34,7 +34,8 @@ class AppSocket {
   // line with its sender's process id. Returns whether there was anything.
   using Take = std::function<void(std::string_view line, int64_t pid)>;
   bool drain(int64_t most_ns, const Take& take);
-  // Ends all connections; a last line may lack its end.
+  // Takes no more connections and nothing that is not said yet; reads what is, however long that
+  // takes, and ends all connections. A last line may lack its end.
   void hang_up(const Take& take);
 
   [[nodiscard]] size_t clients() const { return clients_.size(); }
@@ -51,9 +52,11 @@ class AppSocket {
 
   AppSocket() = default;
   Status bind_in(const std::string& folder);
-  void accept_all();
+  void accept_all(const Take& take);
   void admit(Fd socket);
-  void read_from(int fd, const Take& take);
+  bool make_room(const Take& take);
+  // Whether there was something, and there may be more.
+  bool read_from(int fd, const Take& take);
   void part_from(std::map<int, Client>::iterator client, const Take& take);
 
   std::string folder_, path_;

@@ -3,25 +3,17 @@
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <map>
 
+#include "base/file_limit.h"
 #include "base/proc_system.h"
 #include "probe/counters/refusal.h"
 
 namespace fathom {
 namespace {
-
-// As many descriptors as the hard limit lets us: one per event and thread or CPU.
-void raise_file_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 // Where one descriptor of an event goes.
 struct Slot {
@@ -44,6 +36,8 @@ class Opener {
   CounterEvent open(const EventRequest& request) {
     CounterEvent event;
     event.name = request.name;
+    event.why = request.why;
+    if (!event.why.empty()) return event;
     event.unit = request.what.unit;
     event.shares = is_hardware(request.what);
     event.why = senseless(request.what);
@@ -172,7 +166,7 @@ EventReading read_event(int fd) {
 
 CounterSet CounterSet::open(const std::vector<EventRequest>& requests, const SampledScope& scope,
                             const CounterSetOptions& options) {
-  raise_file_limit();
+  raise_file_limit();  // one per event and thread or CPU
   CounterSet set;
   Opener opener(scope, options);
   for (const EventRequest& request : requests) set.events_.push_back(opener.open(request));

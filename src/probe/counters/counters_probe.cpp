@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/proc.h"
 #include "base/text.h"
 #include "probe/counters/counter_set.h"
 #include "probe/counters/refusal.h"
@@ -17,6 +18,11 @@ namespace {
 constexpr int64_t kTotalsEvery = kNsPerSecond;
 // Thousands of attached threads take long to ask: slices are then longer, by so many times that.
 constexpr int64_t kCostFactor = 50;
+// A thread that ran so long while its event's time stood still is counted no more.
+constexpr int64_t kSurelyRanNs = 5'000'000;
+constexpr const char* kLost =
+    "lost at exec: the kernel closes counters when a process becomes a program with other rights "
+    "(setuid, or one that it may not read); run as root, they are the cgroup's and stay";
 constexpr const char* kLayer = "cpu";
 constexpr const char* kThreadLayer = "cpu-thread";
 
@@ -39,6 +45,7 @@ class CountersProbe final : public Probe {
 
  private:
   void open_threads(const SampledScope& scope);
+  void look_for_loss();
   void add_slice(int64_t now_ns);
   void add_totals();
   void add_thread(const ThreadCount& count);
@@ -50,8 +57,11 @@ class CountersProbe final : public Probe {
   std::string scope_name_, why_;
   CounterSet set_;
   std::unique_ptr<ThreadCounts> threads_;
-  std::vector<int64_t> before_;  // scaled counts at the end of the last slice, by event
+  std::vector<EventReading> latest_;  // at the end of the last slice, by event
+  std::vector<int64_t> before_;       // what was written of them, scaled
   bool on_exec_ = false;
+  bool lost_ = false;
+  int64_t first_tid_ = 0, seen_run_ns_ = 0, seen_enabled_ns_ = 0;
   int64_t begin_ns_ = 0, slice_ns_ = 0, next_totals_ns_ = 0, rows_ = 0, cost_ns_ = 0;
 };
 
@@ -71,6 +81,8 @@ Status CountersProbe::start(const Target& target, RecordStream& out) {
   options.per_cpu = settings_.per_thread;
   options.enable_on_exec = on_exec_ = scope.is_tree() && !target.scope().attached;
   set_ = CounterSet::open(requests_, scope, options);
+  if (on_exec_) first_tid_ = scope.places().front().pid;
+  latest_.resize(set_.events().size());
   before_.assign(set_.events().size(), 0);
   if (settings_.per_thread) open_threads(scope);
   return {};
@@ -93,8 +105,26 @@ void CountersProbe::begin(int64_t now_ns) {
   if (!on_exec_) set_.enable();
 }
 
+// Of the first process only: what its children lose is not seen from here.
+void CountersProbe::look_for_loss() {
+  const std::vector<CounterEvent>& events = set_.events();
+  const auto counted = std::find_if(events.begin(), events.end(),
+                                    [](const CounterEvent& event) { return !event.fds.empty(); });
+  if (first_tid_ == 0 || lost_ || counted == events.end()) return;
+  const auto run = read_proc_schedstat(proc_folder(first_tid_));
+  if (!run.ok()) return;
+  const int64_t enabled_ns = set_.read(*counted).enabled_ns;
+  if (enabled_ns == seen_enabled_ns_ && seen_run_ns_ > 0) {
+    lost_ = run.value().run_ns - seen_run_ns_ >= kSurelyRanNs;
+    return;
+  }
+  seen_enabled_ns_ = enabled_ns;
+  seen_run_ns_ = run.value().run_ns;
+}
+
 void CountersProbe::tick(int64_t now_ns) {
   wake(now_ns);
+  look_for_loss();
   const int64_t due_ns = std::max(settings_.interval_ns, kCostFactor * cost_ns_);
   if (now_ns - slice_ns_ + settings_.interval_ns / 4 < due_ns) return;
   add_slice(now_ns);
@@ -128,7 +158,7 @@ void CountersProbe::add_slice(int64_t now_ns) {
   for (size_t i = 0; i < set_.events().size(); ++i) {
     const CounterEvent& event = set_.events()[i];
     if (event.fds.empty()) continue;
-    const EventReading reading = set_.read(event);
+    const EventReading& reading = latest_[i] = set_.read(event);
     const int64_t step = reading.scaled() - before_[i];
     if (step <= 0) continue;  // scaled ones may shrink: what was written stays
     before_[i] += step;
@@ -143,14 +173,16 @@ void CountersProbe::add_slice(int64_t now_ns) {
 }
 
 void CountersProbe::add_totals() {
-  for (const CounterEvent& event : set_.events()) {
+  for (size_t i = 0; i < set_.events().size(); ++i) {
+    const CounterEvent& event = set_.events()[i];
     EventCount row;
     row.name = out_->string(event.name);
     row.unit = out_->string(event.unit);
     row.source = out_->string("perf");
     row.why = out_->string(event.why);
-    if (!event.fds.empty()) {
-      const EventReading reading = set_.read(event);
+    if (!event.fds.empty() && lost_) row.why = out_->string(kLost);
+    if (!event.fds.empty() && !lost_) {
+      const EventReading& reading = latest_[i];
       row.enabled_ns = reading.enabled_ns;
       row.running_ns = reading.running_ns;
       if (reading.enabled_ns > 0 && reading.running_ns == 0)
@@ -187,6 +219,7 @@ ProbeReport CountersProbe::report() const {
   const auto add = [&report](const std::string& text) {
     report.why += (report.why.empty() ? "" : "; ") + text;
   };
+  if (lost_) add(kLost);
   std::vector<std::pair<std::string, std::string>> reasons;  // why, and whose
   for (const CounterEvent& event : set_.events()) {
     if (event.why.empty()) continue;

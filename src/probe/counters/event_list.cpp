@@ -18,7 +18,13 @@ Status add_event(std::string_view name, int group, std::vector<EventRequest>& ev
   EventRequest event;
   event.name = name;
   event.group = group;
-  TRY_ASSIGN(event.what, find_perf_event(event.name));
+  auto found = find_perf_event(event.name);
+  if (found.ok())
+    event.what = std::move(found).value();
+  else if (found.error().code == Code::kPermission)
+    event.why = found.error().hint;
+  else
+    return std::move(found).error();
   events.push_back(std::move(event));
   return {};
 }

@@ -20,10 +20,12 @@ constexpr std::string_view kUsualEvents =
 struct EventRequest {
   std::string name;  // as it was written
   PerfEventName what;
-  int group = -1;  // events of one number are scheduled together; -1: by itself
+  int group = -1;        // events of one number are scheduled together; -1: by itself
+  std::string why = {};  // it cannot even be looked up; empty: it was
 };
 
-// The events in order, each once. kInvalid for what nobody knows, with a suggestion.
+// The events in order, each once. kInvalid for what nobody knows, with a suggestion. A tracepoint
+// that this user may not see might be there: it says why it is not counted.
 Result<std::vector<EventRequest>> parse_events(std::string_view list);
 
 // Whether it happens in the kernel only, so that user mode alone has none of it.

@@ -27,17 +27,23 @@ class CudaProbe final : public Probe {
   Status start(const Target& target, RecordStream& out) override;
   void tick(int64_t now_ns) override {
     folder_->drain(*records_);
+    records_->join(false);
     gauges_.look(now_ns, *out_);
   }
-  void finish(int64_t /*now_ns*/) override { folder_->finish(*records_); }
+  void finish(int64_t /*now_ns*/) override {
+    folder_->finish(*records_);
+    records_->join(true);
+  }
   [[nodiscard]] ProbeReport report() const override;
 
  private:
   ProbeSettings settings_;
   RecordStream* out_ = nullptr;
+  NamespaceIds ids_;
   std::unique_ptr<SpoolFolder> folder_;
   std::unique_ptr<CudaRecords> records_;
   GpuGauges gauges_;
+  std::string no_library_;  // why it is not in the target
 };
 
 Status CudaProbe::prepare(LaunchRequest& request) {
@@ -48,18 +54,27 @@ Status CudaProbe::prepare(LaunchRequest& request) {
   TRY_ASSIGN(folder_, SpoolFolder::make());
   add_preload(request, library);
   for (std::string& variable :
-       folder_->environment("trace", monotonic_ns(), settings_.interval_ns, kChunks, kSuffix))
+       folder_->environment(request.share(folder_->path(), true), "trace", monotonic_ns(),
+                            settings_.interval_ns, kChunks, kSuffix))
     request.environment.push_back(std::move(variable));
   if (settings_.gpu_times) request.environment.emplace_back("FATHOM_GPU_TIMES_CUDA=1");
+  if (settings_.gpu_stacks)
+    request.environment.push_back(fmt::format("FATHOM_STACKS{}=1", kSuffix));
+  if (settings_.gpu_queries)
+    request.environment.push_back(fmt::format("FATHOM_QUERIES{}=all", kSuffix));
   if (settings_.sample_launches > 1)
     request.environment.push_back(
         fmt::format("FATHOM_SAMPLE_LAUNCHES{}={}", kSuffix, settings_.sample_launches));
   return {};
 }
 
-Status CudaProbe::start(const Target& /*target*/, RecordStream& out) {
+Status CudaProbe::start(const Target& target, RecordStream& out) {
   out_ = &out;
-  records_ = std::make_unique<CudaRecords>(out);
+  no_library_ = target.facts().no_library;
+  records_ =
+      std::make_unique<CudaRecords>(out, settings_.gpu_times && settings_.sample_launches <= 1);
+  ids_.watch(&target);
+  if (!target.scope().reaped) folder_->translate(ids_);
   gauges_.open();
   return {};
 }
@@ -79,9 +94,12 @@ ProbeReport CudaProbe::report() const {
   };
   if (!gauges_.why().empty()) add("no figures of GPUs: " + gauges_.why());
   if (!records_->no_gpu_times().empty()) add("no times on the device: " + records_->no_gpu_times());
-  if (folder_->spools_seen() == 0)
+  if (!no_library_.empty()) add("no calls of the driver: " + no_library_);
+  if (folder_->spools_seen() == 0 && no_library_.empty())
     add("nothing loaded the library: the program is static, setuid or not of glibc");
   if (records_->calls() == 0) add("no call of the CUDA driver was made");
+  if (!records_->only_counted().empty())
+    add("not in our list, only counted: " + first_few(records_->only_counted(), kNamesShown));
   if (!records_->not_wrapped().empty())
     add("looked up and not recorded: " + first_few(records_->not_wrapped(), kNamesShown));
   if (records_->leaks() > 0)

@@ -25,6 +25,17 @@ struct ProcessInfo {  // _v2 and later
   uint64_t used_bytes;
   unsigned instance, compute_instance;
 };
+struct FieldValue {
+  unsigned field, scope;
+  int64_t time_us, latency_us;
+  unsigned type;
+  int failed;
+  uint64_t value;
+};
+constexpr unsigned kLinksSent = 138, kLinksReceived = 139;  // KiB since the driver was loaded
+constexpr unsigned kAllLinks = UINT32_MAX;
+constexpr unsigned kTypeUnsignedLong = 2, kTypeUnsignedLongLong = 3;
+constexpr double kUsPerS = 1e6, kKib = 1024;
 constexpr unsigned kClockGraphics = 0, kClockSm = 1, kClockMemory = 2;
 constexpr unsigned kTemperatureGpu = 0;
 constexpr unsigned kPcieSent = 0, kPcieReceived = 1;
@@ -93,6 +104,7 @@ void GpuGauges::open() {
     Device device = nullptr;
     if (device_at(i, &device) == 0) devices_.push_back(device);
   }
+  links_.resize(devices_.size());
   why_ = devices_.empty() ? "there is no GPU" : "";
 }
 
@@ -101,6 +113,7 @@ void GpuGauges::look(int64_t now_ns, RecordStream& out) {
   for (size_t i = 0; i < devices_.size(); ++i) {
     look_at(i, now_ns, out);
     look_at_processes(i, now_ns, out);
+    look_at_links(i, now_ns, out);
     if (pcie) look_at_figure(kPcie[pcie_turn_ % kPcie.size()], i, now_ns, out);
   }
   if (!pcie) return;
@@ -135,9 +148,33 @@ void GpuGauges::look_at(size_t number, int64_t now_ns, RecordStream& out) const 
   auto* memory_info = function<int(Device, Memory*)>("nvmlDeviceGetMemoryInfo");
   if (memory_info != nullptr && memory_info(device, &memory) == 0) {
     add(out, now_ns, number, "memory_used", "bytes", static_cast<double>(memory.used));
-    add(out, now_ns, number, "memory_total", "bytes", static_cast<double>(memory.total));
+    add(out, now_ns, number, "memory_size", "bytes", static_cast<double>(memory.total));
   }
   for (const GpuFigure& figure : kFigures) look_at_figure(figure, number, now_ns, out);
+}
+
+// What went over all NVLinks of a device; nothing where it has none.
+void GpuGauges::look_at_links(size_t number, int64_t now_ns, RecordStream& out) {
+  constexpr std::array kNames = {"nvlink_sent", "nvlink_received"};
+  auto* read = function<int(Device, int, FieldValue*)>("nvmlDeviceGetFieldValues");
+  std::array<FieldValue, kNames.size()> fields{};
+  fields[0].field = kLinksSent;
+  fields[1].field = kLinksReceived;
+  for (FieldValue& field : fields) field.scope = kAllLinks;
+  if (read == nullptr ||
+      read(devices_[number], static_cast<int>(fields.size()), fields.data()) != 0)
+    return;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const FieldValue& now = fields[i];
+    LinkSum& before = links_[number][i];
+    if (now.failed != 0 || (now.type != kTypeUnsignedLong && now.type != kTypeUnsignedLongLong))
+      continue;
+    if (before.time_us != 0 && now.time_us > before.time_us && now.value >= before.kib)
+      add(out, now_ns, number, kNames[i], "bytes/s",
+          static_cast<double>(now.value - before.kib) * kKib * kUsPerS /
+              static_cast<double>(now.time_us - before.time_us));
+    before = {now.time_us, now.value};
+  }
 }
 
 void GpuGauges::look_at_processes(size_t number, int64_t now_ns, RecordStream& out) const {

@@ -3,6 +3,7 @@
 // to the recorder's thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -35,15 +36,21 @@ class GpuGauges {
 
  private:
   using Device = void*;
+  struct LinkSum {
+    int64_t time_us = 0;  // 0: not read yet
+    uint64_t kib = 0;
+  };
   template <class Function>
   Function* function(const char* name) const;
   void look_at(size_t number, int64_t now_ns, RecordStream& out) const;
   void look_at_figure(const GpuFigure& figure, size_t number, int64_t now_ns,
                       RecordStream& out) const;
   void look_at_processes(size_t number, int64_t now_ns, RecordStream& out) const;
+  void look_at_links(size_t number, int64_t now_ns, RecordStream& out);
 
   void* library_ = nullptr;
   std::vector<Device> devices_;
+  std::vector<std::array<LinkSum, 2>> links_;  // sent and received
   int64_t last_pcie_ns_ = 0;
   size_t pcie_turn_ = 0;
   std::string why_ = "not looked for";

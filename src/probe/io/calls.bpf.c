@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
  * Follows the calls of a tree of tasks through the kernel: system calls, and below them what file
  * systems, page cache and block devices do for them. What a task has under way and what it did lies
- * in its own storage, which no other CPU touches: nothing is looked up in a shared map, and nothing
- * is lost when the recorder reads. docs/design/0007 says why. */
+ * in a place of its own, which no other CPU touches: nothing is looked up in a shared map, and
+ * nothing is lost when the recorder reads. docs/design/0007 says why. */
 #include "probe/io/calls_kernel.h"
 
 #include <linux/bpf.h>
@@ -15,7 +15,11 @@
 
 #include "probe/io/calls_state.bpf.h"
 
+#include "probe/stack_copy.bpf.h"
+
 #include "probe/io/calls_cells.bpf.h"
+
+#include "probe/io/calls_follow.bpf.h"
 
 #include "probe/io/calls_names.bpf.h"
 
@@ -67,6 +71,20 @@ static __always_inline int is_foreign(struct task_struct* task) {
 #endif
 }
 
+/* Whether our library makes it, in the target (inject/core/raw.h). */
+static __always_inline int is_ours(const struct pt_regs* regs) {
+#if defined(__TARGET_ARCH_x86)
+  return (regs->r12 ^ regs->sp) == own_mark;
+#else
+  return (regs->regs[19] ^ regs->sp) == own_mark;
+#endif
+}
+
+/* Whose calls these are, who is running. */
+static __always_inline struct task_struct* task_of(const struct WireTaskCalls* calls) {
+  return bpf_rdonly_cast ? LOOK_AT(struct task_struct, calls->task) : bpf_get_current_task_btf();
+}
+
 /* The file a system call is about, as it returns; `position` is of that file. */
 static __always_inline uint32_t file_of(struct WireTaskCalls* calls, struct task_struct* task,
                                         const volatile struct WireRule* rule,
@@ -92,18 +110,50 @@ static __always_inline uint32_t file_of(struct WireTaskCalls* calls, struct task
   return number_of_file(calls, file);
 }
 
+/* Before the others, as they are attached in this order: nobody ends unseen. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_end, struct task_struct* task) {
+  struct WireTaskCalls* calls = calls_of(task);
+  if (!calls) return 0;
+  calls->ended = kTaskEnded;
+  send_all(calls);
+  if (!calls->waiting) note_end(task, calls);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(on_gone, struct task_struct* task) {
+  forget(task);
+  return 0;
+}
+
+/* Older kernels forget how large a number is that had to be put away: it is cut where it is used.
+ */
+static __always_inline const volatile struct WireRule* rule_of(uint64_t number) {
+  _Static_assert(kWireSystemCalls == 512, "the mask below");
+  __asm__ volatile("%0 &= 511" : "+r"(number));
+  return &rules[number];
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_enter, struct pt_regs* regs, long number) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct WireTaskCalls* calls = find_calls(task);
+  struct WireTaskCalls* calls = calls_at_entry(regs);
   if (!calls) return 0;
+  struct task_struct* task = task_of(calls);
   if (is_foreign(task)) {
     __sync_fetch_and_add(&counts.foreign, 1);
     return 0;
   }
+  if (own_mark != 0) {
+    calls->ours = is_ours(regs);
+    if (calls->ours) {
+      calls->call = 0;
+      return 0;
+    }
+  }
   if ((uint64_t)number >= kWireSystemCalls) return 0;
-  const volatile struct WireRule* rule = &rules[number];
-  calls->depth = 0;
+  const volatile struct WireRule* rule = rule_of(number);
+  calls->depth = with_user ? calls->user_depth : 0;
   if (!(rule->flags & kRuleWanted)) return 0;
   if (calls->waiting && !(rule->flags & kRuleExec)) return 0;
   calls->call = number + 1;
@@ -123,19 +173,25 @@ int BPF_PROG(on_enter, struct pt_regs* regs, long number) {
 
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct WireTaskCalls* calls = bpf_task_storage_get(&followed, task, 0, 0);
-  if (!calls || calls->call == 0) return 0; /* a child begins with a return */
+  struct WireTaskCalls* calls = calls_at_return(regs);
+  if (!calls) return 0;
+  if (calls->call == 0) { /* a child begins with a return */
+    if (own_mark != 0) calls->ours = 0;
+    return 0;
+  }
+  struct task_struct* task = task_of(calls);
   const uint64_t now_ns = bpf_ktime_get_ns();
   const uint32_t number = calls->call - 1;
   calls->call = 0;
   if (number >= kWireSystemCalls || calls->waiting) return 0;
-  const volatile struct WireRule* rule = &rules[number];
+  const volatile struct WireRule* rule = rule_of(number);
   struct Done done = {.function = rule->function, .result = result, .offset = -1};
   done.start_ns = calls->start_ns;
   done.duration_ns = now_ns - calls->start_ns;
   done.self_ns = done.duration_ns - calls->inner_ns;
   if (done.self_ns > done.duration_ns) done.self_ns = 0;
+  if (with_user && calls->user_depth > 0)
+    calls->frames[(calls->user_depth - 1) & (kWireDepth - 1)].inner_ns += done.duration_ns;
   done.failed = is_error(result);
   if ((rule->flags & kRuleBytes) && result > 0) done.bytes = result;
   int64_t position = -1;
@@ -155,7 +211,11 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   struct WireTaskCalls* calls = find_calls(parent);
-  if (calls && !calls->waiting) begin_to_follow(child);
+  if (!calls) return 0;
+  /* A container's steps are started by one that goes on waiting. */
+  uint32_t waiting = calls->waiting;
+  struct WireTaskCalls* own = begin_to_follow(child);
+  if (own) own->waiting = waiting;
   return 0;
 }
 
@@ -163,20 +223,16 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct* task) {
   struct WireTaskCalls* calls = find_calls(task);
   if (!calls) return 0;
-  calls->waiting = 0;
+  if (calls->waiting) {
+    calls->waiting = 0;
+    calls = begin_program(task, calls);
+    if (!calls) return 0;
+  }
+  calls->user_depth = 0;
   if (calls->tid == (uint32_t)task->pid) return 0;
   /* A thread other than the first has become the first. */
-  send_cells(calls, -1U);
+  send_all(calls);
   calls->tid = task->pid;
-  return 0;
-}
-
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_end, struct task_struct* task) {
-  struct WireTaskCalls* calls = bpf_task_storage_get(&followed, task, 0, 0);
-  if (!calls) return 0;
-  calls->ended = 1;
-  send_cells(calls, -1U);
   return 0;
 }
 
@@ -184,16 +240,24 @@ int BPF_PROG(on_end, struct task_struct* task) {
 
 #include "probe/io/calls_requests.bpf.h"
 
-#include "probe/io/calls_vfs.bpf.h"
+#include "probe/io/calls_hooks.bpf.h"
 
 /* Read by the recorder: sends what idle tasks have. At the end that is all there is. */
 uint32_t send_before_slice = 0;
 
+static long send_slot(void* map, const uint32_t* key, struct WireTaskCalls* calls, void* context) {
+  if (calls->stack != 0) send_before(calls, send_before_slice);
+  return 0;
+}
+
 SEC("iter/task")
 int send_idle(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
-  if (!task) return 0;
-  struct WireTaskCalls* calls = bpf_task_storage_get(&followed, task, 0, 0);
-  if (calls) send_cells(calls, send_before_slice);
+  if (!task) { /* that was the last */
+    bpf_for_each_map_elem(&slots, send_slot, 0, 0);
+    return 0;
+  }
+  struct WireTaskCalls* calls = storage_of(task);
+  if (calls) send_before(calls, send_before_slice);
   return 0;
 }

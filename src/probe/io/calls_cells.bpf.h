@@ -19,12 +19,15 @@ static __always_inline void* ring_here(uint32_t* cpu) {
 }
 
 /* A wake-up costs as much as a hundred calls: one for many. */
-static __always_inline uint64_t wake_flags(uint32_t cpu, uint32_t bytes) {
-  uint64_t* waiting = &unread[cpu % kWireCallCpus];
+static __always_inline uint64_t wake_after(uint64_t* waiting, uint32_t bytes, uint64_t most) {
   *waiting += bytes;
-  if (*waiting < wake_bytes) return BPF_RB_NO_WAKEUP;
+  if (*waiting < most) return BPF_RB_NO_WAKEUP;
   *waiting = 0;
   return BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline uint64_t wake_flags(uint32_t cpu, uint32_t bytes) {
+  return wake_after(&unread[cpu % kWireCallCpus], bytes, wake_bytes);
 }
 
 static __always_inline void count_dropped(uint64_t calls) {
@@ -83,10 +86,6 @@ static __always_inline void send_one(uint32_t pid, uint32_t tid, uint32_t functi
 }
 
 static __always_inline void send_traced(uint32_t pid, uint32_t tid, const struct Done* done) {
-  if (done->duration_ns < least_duration_ns || done->bytes < least_bytes) {
-    __sync_fetch_and_add(&counts.below, 1);
-    return;
-  }
   uint32_t cpu;
   void* ring = ring_here(&cpu);
   struct WireTracedCall* record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record), 0) : 0;
@@ -100,6 +99,27 @@ static __always_inline void send_traced(uint32_t pid, uint32_t tid, const struct
   record->result = done->result;
   record->offset = done->offset;
   bpf_ringbuf_submit(record, wake_flags(cpu, sizeof(*record)));
+}
+
+__noinline int send_batch(struct WireTaskCalls* calls) {
+  if (!calls) return 0;
+  struct WireTracedBatch* batch = &calls->batch;
+  uint64_t count = batch->count;
+  batch->count = 0;
+  if (count == 0 || count > kWireBatch) return 0;
+  batch->kind = kWireTracedCalls;
+  batch->pid = calls->pid;
+  batch->tid = calls->tid;
+  const uint64_t bytes =
+      __builtin_offsetof(struct WireTracedBatch, calls) + count * sizeof(batch->calls[0]);
+  if (bytes > sizeof(*batch)) return 0; /* older kernels do not see it from the above */
+  uint32_t cpu;
+  void* ring = ring_here(&cpu);
+  batch->count = count;
+  if (!ring || bpf_ringbuf_output(ring, batch, bytes, wake_flags(cpu, bytes)) != 0)
+    count_dropped(count);
+  batch->count = 0;
+  return 0;
 }
 
 static __always_inline uint32_t slice_of(struct WireTaskCalls* calls, uint64_t start_ns) {
@@ -183,8 +203,90 @@ static __always_inline void let_go(struct WireTaskCalls* calls) {
 #endif
 }
 
+/* In a record of a size that the kernel knows: the smallest that fits. */
+static __always_inline int send_copy(struct WireTaskCalls* calls, const struct Done* done,
+                                     struct task_struct* task,
+                                     const struct WireRegisters* registers, uint64_t length,
+                                     const uint32_t room) {
+  uint32_t cpu = bpf_get_smp_processor_id();
+  void* ring = bpf_map_lookup_elem(&stack_rings, &cpu);
+  struct WireStackedCall* record = ring ? bpf_ringbuf_reserve(ring, sizeof(*record) + room, 0) : 0;
+  if (!record) {
+    count_dropped(1);
+    return 0;
+  }
+  fill_head(&record->call.head, kWireTracedCall, done->function, done->file, calls->pid,
+            calls->tid);
+  record->call.start_ns = done->start_ns;
+  record->call.duration_ns = done->duration_ns;
+  record->call.result = done->result;
+  record->call.offset = done->offset;
+  struct WireSample* sample = &record->sample;
+  sample->time_ns = bpf_ktime_get_ns();
+  sample->period = 0;
+  sample->pid = calls->pid;
+  sample->tid = calls->tid;
+  sample->cpu = cpu;
+  sample->sampler = 0;
+  sample->flags = registers->cs == kUser32Code ? kWireIs32Bit : kWireHasUser;
+  sample->stack_bytes = 0;
+  sample->kernel_frames = 0;
+  /* Of a system call the kernel's part would be the way out of it. */
+  if (done->function >= kWireSystemCalls) {
+    const long bytes = bpf_get_task_stack(task, sample->kernel, sizeof(sample->kernel), 0);
+    if (bytes > 0) sample->kernel_frames = (uint32_t)bytes / sizeof(uint64_t);
+  }
+  __builtin_memcpy(&sample->registers, registers, sizeof(sample->registers));
+  calls->looking = 1;
+  if (sample->flags & kWireHasUser) copy_stack(sample, registers->sp, length, room);
+  calls->looking = 0;
+  bpf_ringbuf_submit(record, wake_after(&unread_stacks[cpu % kWireCallCpus], sizeof(*record) + room,
+                                        stack_wake_bytes));
+  return 0;
+}
+
+__noinline int send_stacked(struct WireTaskCalls* calls, const struct Done* done) {
+  if (!calls || !done) return 0;
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct WireRegisters registers = {};
+  bpf_probe_read_kernel(&registers, sizeof(registers), (const void*)bpf_task_pt_regs((void*)task));
+  const uint64_t length = stack_length(task, registers.sp, kWireMostCallStack);
+  if (length <= 1 << 10) return send_copy(calls, done, task, &registers, length, 1 << 10);
+  if (length <= 4 << 10) return send_copy(calls, done, task, &registers, length, 4 << 10);
+  if (length <= 16 << 10) return send_copy(calls, done, task, &registers, length, 16 << 10);
+  return send_copy(calls, done, task, &registers, length, kWireMostCallStack);
+}
+
+static __always_inline int is_left_out(const struct Done* done) {
+  if (done->duration_ns >= least_duration_ns && done->bytes >= least_bytes) return 0;
+  __sync_fetch_and_add(&counts.below, 1);
+  return 1;
+}
+
+/* Many leave together, or each would pay for its room in the ring. */
+static __always_inline void add_traced(struct WireTaskCalls* calls, const struct Done* done) {
+  if (is_left_out(done)) return;
+  if (with_stacks) {
+    send_stacked(calls, done);
+    return;
+  }
+  if (calls->ended || __sync_lock_test_and_set(&calls->busy, 1) != 0)
+    return send_traced(calls->pid, calls->tid, done);
+  const uint32_t at = calls->batch.count;
+  struct WireTraced* traced = &calls->batch.calls[at & (kWireBatch - 1)];
+  traced->function = done->function;
+  traced->file = done->file;
+  traced->start_ns = done->start_ns;
+  traced->duration_ns = done->duration_ns;
+  traced->result = done->result;
+  traced->offset = done->offset;
+  calls->batch.count = at + 1;
+  if (at + 1 >= kWireBatch) send_batch(calls);
+  let_go(calls);
+}
+
 static __always_inline void add_call(struct WireTaskCalls* calls, const struct Done* done) {
-  if (trace) return send_traced(calls->pid, calls->tid, done);
+  if (trace) return add_traced(calls, done);
   const uint32_t slice = slice_of(calls, done->start_ns);
   if (calls->ended || __sync_lock_test_and_set(&calls->busy, 1) != 0)
     return send_one(calls->pid, calls->tid, done->function, done->file, slice, done->failed,
@@ -199,22 +301,32 @@ static __always_inline void add_call(struct WireTaskCalls* calls, const struct D
   let_go(calls);
 }
 
-/* All cells, or those of slices before `slice`. */
-static __always_inline void send_cells(struct WireTaskCalls* calls, uint32_t before_slice) {
-  if (__sync_lock_test_and_set(&calls->busy, 1) != 0) return;
-  for (uint32_t i = 0; i < kWireCells; ++i) {
-    struct WireCell* cell = &calls->cells[i];
-    if (cell->count > 0 && cell->slice < before_slice) empty_cell(calls, cell);
+/* Cells of slices before `slice`, or the batch. 0: somebody else is at them. */
+static __always_inline int send_before(struct WireTaskCalls* calls, uint32_t before_slice) {
+  if (__sync_lock_test_and_set(&calls->busy, 1) != 0) return 0;
+  if (trace) {
+    send_batch(calls);
+  } else {
+    for (uint32_t i = 0; i < kWireCells; ++i) {
+      struct WireCell* cell = &calls->cells[i];
+      if (cell->count > 0 && cell->slice < before_slice) empty_cell(calls, cell);
+    }
   }
   let_go(calls);
+  return 1;
 }
+
+__noinline int send_all(struct WireTaskCalls* calls) { return calls ? send_before(calls, -1U) : 0; }
 
 /* A call that is no longer its task's, or nobody's. */
 static __always_inline void add_request(const struct WireRequest* request, struct Done* done) {
   done->self_ns = done->duration_ns;
   done->file = request->file;
   done->offset = -1;
-  if (trace) return send_traced(request->pid, request->tid, done);
+  if (trace) {
+    if (!is_left_out(done)) send_traced(request->pid, request->tid, done);
+    return;
+  }
   const uint64_t since = done->start_ns > slice_base_ns ? done->start_ns - slice_base_ns : 0;
   send_one(request->pid, request->tid, done->function, done->file, since / interval_ns,
            done->failed, done->duration_ns, done->self_ns, done->bytes);

@@ -57,6 +57,12 @@ struct file {
   struct path f_path;
   __s64 f_pos;
 };
+struct kiocb {
+  struct file* ki_filp;
+};
+struct writeback_control {
+  long nr_to_write;
+};
 struct fdtable {
   unsigned int max_fds;
   struct file** fd;
@@ -72,6 +78,12 @@ struct fs_struct {
 struct thread_info {
   __u32 status;
 };
+struct mm_struct {
+  unsigned long start_stack;
+};
+struct thread_struct {
+  unsigned long fsbase;
+};
 struct task_struct {
   struct thread_info thread_info;
   unsigned int flags;
@@ -80,11 +92,13 @@ struct task_struct {
   struct files_struct* files;
   struct fs_struct* fs;
   struct task_struct* group_leader;
+  struct mm_struct* mm;
+  struct thread_struct thread;
 };
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-  unsigned long di, si, dx, r10, r8, r9;
+  unsigned long di, si, dx, cx, r10, r8, r9, ax, r12, sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct user_pt_regs {
@@ -92,6 +106,7 @@ struct user_pt_regs {
 };
 struct pt_regs {
   __u64 regs[31];
+  __u64 sp;
   __u64 orig_x0;
 };
 #endif

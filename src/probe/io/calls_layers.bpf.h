@@ -4,13 +4,11 @@
 #pragma once
 
 static __always_inline struct WireTaskCalls* calls_here(void) {
-  struct WireTaskCalls* calls = bpf_task_storage_get(&followed, bpf_get_current_task_btf(), 0, 0);
-  return calls && !calls->waiting ? calls : 0;
+  struct WireTaskCalls* calls = find_calls(bpf_get_current_task_btf());
+  return calls && !calls->waiting && !calls->ours ? calls : 0;
 }
 
-static __always_inline int enter(uint32_t function, struct inode* inode) {
-  struct WireTaskCalls* calls = calls_here();
-  if (!calls) return 0;
+static __always_inline void begin(struct WireTaskCalls* calls, uint32_t function, uint32_t file) {
   uint32_t depth = calls->depth;
   if (depth >= kWireDepth) { /* or some were left without a word: begin anew */
     __sync_fetch_and_add(&counts.too_deep, 1);
@@ -18,27 +16,33 @@ static __always_inline int enter(uint32_t function, struct inode* inode) {
   }
   struct WireFrame* frame = &calls->frames[depth];
   frame->function = function;
-  frame->file = number_of_inode(calls, inode);
+  frame->file = file;
   frame->inner_ns = 0;
   frame->start_ns = bpf_ktime_get_ns();
   calls->depth = depth + 1;
+}
+
+static __always_inline int enter(uint32_t function, struct inode* inode) {
+  struct WireTaskCalls* calls = calls_here();
+  if (calls) begin(calls, function, number_of_inode(calls, inode, 0));
   return 0;
 }
 
 /* Where the frame of this function is; those above it were left without a word. -1: there is none.
  */
 static __always_inline int32_t frame_of(const struct WireTaskCalls* calls, uint32_t function) {
+  const uint32_t top = calls->depth - 1;
+  if (top < kWireDepth && calls->frames[top].function == function) return (int32_t)top;
   for (int32_t i = kWireDepth - 1; i >= 0; --i) {
     if ((uint32_t)i < calls->depth && calls->frames[i].function == function) return i;
   }
   return -1;
 }
 
-static __always_inline int leave(uint32_t function, int64_t result, uint64_t bytes) {
-  struct WireTaskCalls* calls = calls_here();
-  if (!calls) return 0;
+static __always_inline void end(struct WireTaskCalls* calls, uint32_t function, int64_t result,
+                                uint64_t bytes) {
   const int32_t at = frame_of(calls, function);
-  if (at < 0 || at >= kWireDepth) return 0;
+  if (at < 0 || at >= kWireDepth) return;
   const struct WireFrame* frame = &calls->frames[at];
   struct Done done = {.function = function, .file = frame->file, .offset = -1};
   done.start_ns = frame->start_ns;
@@ -55,17 +59,26 @@ static __always_inline int leave(uint32_t function, int64_t result, uint64_t byt
     calls->inner_ns += done.duration_ns;
   }
   add_call(calls, &done);
+}
+
+static __always_inline int leave(uint32_t function, int64_t result, uint64_t bytes) {
+  struct WireTaskCalls* calls = calls_here();
+  if (calls) end(calls, function, result, bytes);
   return 0;
 }
 
 /* Something that has no end of its own. */
-static __always_inline int happened(uint32_t function, struct inode* inode, uint64_t bytes) {
-  struct WireTaskCalls* calls = calls_here();
-  if (!calls) return 0;
+static __always_inline void add_moment(struct WireTaskCalls* calls, uint32_t function,
+                                       uint32_t file, uint64_t bytes) {
   struct Done done = {.function = function, .bytes = bytes, .result = bytes, .offset = -1};
-  done.file = number_of_inode(calls, inode);
+  done.file = file;
   done.start_ns = bpf_ktime_get_ns();
   add_call(calls, &done);
+}
+
+static __always_inline int happened(uint32_t function, struct inode* inode, uint64_t bytes) {
+  struct WireTaskCalls* calls = calls_here();
+  if (calls) add_moment(calls, function, number_of_inode(calls, inode, 0), bytes);
   return 0;
 }
 
@@ -169,5 +182,10 @@ int BPF_PROG(balance_dirty_pages) { return happened(kCacheThrottle, 0, 0); }
 
 SEC("tp_btf/page_fault_user")
 int BPF_PROG(page_fault_user) { return happened(kFaultUser, 0, 0); }
+/* Reading what is not in memory, as a stack may be, faults as well. */
 SEC("tp_btf/page_fault_kernel")
-int BPF_PROG(page_fault_kernel) { return happened(kFaultKernel, 0, 0); }
+int BPF_PROG(page_fault_kernel) {
+  struct WireTaskCalls* calls = calls_here();
+  if (calls && !calls->looking) add_moment(calls, kFaultKernel, 0, 0);
+  return 0;
+}

@@ -70,18 +70,24 @@ static long climb_once(uint64_t step, struct Climb* climbing) {
   return climbing->done;
 }
 
+/* Programs that are copied to many hooks carry no type information, which calling back needs:
+ * they climb in a loop of their own. */
 static __always_inline void collect_parts(struct WireNameScratch* scratch,
-                                          const struct Named* named) {
+                                          const struct Named* named, int copied) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct Climb climbing = {*named};
   climbing.root.mnt = BPF_CORE_READ(task, fs, root.mnt);
   climbing.root.dentry = BPF_CORE_READ(task, fs, root.dentry);
-  bpf_loop(kWireMostParts, climb_once, &climbing, 0);
+  if (!copied) {
+    bpf_loop(kWireMostParts, climb_once, &climbing, 0);
+  } else {
+    for (uint32_t i = 0; i < kWireMostParts && !climbing.done; ++i) climb_once(i, &climbing);
+  }
   if (!climbing.done) scratch->head.kind |= kNameCut;
 }
 
 /* 0: it could not be told, and the file has no number. */
-__noinline int tell_name(struct Named* named, uint32_t file) {
+static __always_inline int tell(struct Named* named, uint32_t file, int copied) {
   struct WireNameScratch* scratch = scratch_here();
   if (!scratch || !named) return 0;
   scratch->head.file = file;
@@ -89,7 +95,8 @@ __noinline int tell_name(struct Named* named, uint32_t file) {
   scratch->head.key = named->key;
   scratch->head.parts = 0;
   scratch->head.part_bytes = 0;
-  if (named->kind == kNamePath || named->kind == kNameAnonymous) collect_parts(scratch, named);
+  if (named->kind == kNamePath || named->kind == kNameAnonymous)
+    collect_parts(scratch, named, copied);
   const uint32_t at = scratch->head.part_bytes;
   uint32_t tail = named->tail_bytes;
   if (at > kWireTextBytes) return 0;
@@ -101,20 +108,29 @@ __noinline int tell_name(struct Named* named, uint32_t file) {
   return bpf_ringbuf_output(&names, scratch, size, BPF_RB_NO_WAKEUP) == 0;
 }
 
+__noinline int tell_name(struct Named* named, uint32_t file) { return tell(named, file, 0); }
+static __noinline int tell_name_copied(struct Named* named, uint32_t file) {
+  return tell(named, file, 1);
+}
+
 /* The number of a file that this task has not used lately. */
-__noinline uint32_t number_of(struct Named* named) {
+static __always_inline uint32_t number_in_all(struct Named* named, int copied) {
   if (!named) return 0;
-  uint32_t* known = bpf_map_lookup_elem(&known_files, &named->key);
+  const struct WireFileKey key = named->key; /* older kernels look only at the stack */
+  uint32_t* known = bpf_map_lookup_elem(&known_files, &key);
   if (known) return *known;
   const uint32_t file = __sync_fetch_and_add(&counts.next_file, 1) + 1;
-  if (!tell_name(named, file)) {
+  if (!(copied ? tell_name_copied(named, file) : tell_name(named, file))) {
     __sync_fetch_and_add(&counts.dropped_names, 1);
     return 0;
   }
   /* Another CPU may tell it at the same time: then it has two numbers. */
-  bpf_map_update_elem(&known_files, &named->key, &file, BPF_ANY);
+  bpf_map_update_elem(&known_files, &key, &file, BPF_ANY);
   return file;
 }
+
+__noinline uint32_t number_of(struct Named* named) { return number_in_all(named, 0); }
+static __noinline uint32_t number_of_copied(struct Named* named) { return number_in_all(named, 1); }
 
 static __always_inline struct WireKnownFile* place_of(struct WireTaskCalls* calls,
                                                       const struct WireFileKey* key) {
@@ -232,7 +248,9 @@ __noinline uint32_t number_of_path(struct WireTaskCalls* calls, uint64_t path, i
   if (!calls) return 0;
   struct WireNameScratch* scratch = scratch_here();
   if (!scratch) return 0;
+  calls->looking = 1;
   const long read = bpf_probe_read_user_str(scratch->path, kWirePathBytes, (const void*)path);
+  calls->looking = 0;
   if (read <= 1 || read > kWirePathBytes) return 0;
   const uint32_t bytes = (uint32_t)read - 1;
   *(uint64_t*)(scratch->path + (bytes & (kWirePathBytes - 1))) = 0;
@@ -254,14 +272,23 @@ __noinline uint32_t number_of_path(struct WireTaskCalls* calls, uint64_t path, i
 }
 
 /* By inode alone: where nobody opened it by name, its name is that within its file system. */
-static __always_inline uint32_t number_of_inode(struct WireTaskCalls* calls, struct inode* inode) {
+static __always_inline int name_inode(struct inode* inode, struct Named* named) {
+  struct hlist_node* alias = BPF_CORE_READ(inode, i_dentry.first);
+  if (!alias) return 0;
+  named->dentry = (void*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
+  return 1;
+}
+
+static __always_inline uint32_t number_of_inode(struct WireTaskCalls* calls, struct inode* inode,
+                                                int copied) {
   if (!with_files || !inode) return 0;
   struct Named named = {};
   key_of_inode(inode, &named.key);
   struct WireKnownFile* place = place_of(calls, &named.key);
   if (is_key(place, &named.key)) return place->file;
-  struct hlist_node* alias = BPF_CORE_READ(inode, i_dentry.first);
-  if (!alias) return 0;
-  named.dentry = (void*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
-  return remember(place, &named);
+  if (!name_inode(inode, &named)) return 0;
+  if (!copied) return remember(place, &named);
+  place->key = named.key;
+  place->file = number_of_copied(&named);
+  return place->file;
 }

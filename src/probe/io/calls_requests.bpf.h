@@ -15,11 +15,11 @@ enum {
 /* Whose request it is: 0, it is not of the target. */
 static __always_inline int whose(struct WireRequest* request) {
   struct task_struct* task = bpf_get_current_task_btf();
-  struct WireTaskCalls* calls = bpf_task_storage_get(&followed, task, 0, 0);
+  struct WireTaskCalls* calls = calls_of(task);
   if (calls) {
     request->pid = calls->pid;
     request->tid = calls->tid;
-    return !calls->waiting;
+    return !calls->waiting && !calls->ours;
   }
   return whom == kCallsOfEverybody;
 }
@@ -40,21 +40,38 @@ static __always_inline uint32_t number_of_disk(struct gendisk* disk) {
   return number_of(&named);
 }
 
+static __always_inline void put_request(uint64_t key, const struct WireRequest* request) {
+  if (bpf_map_update_elem(&requests, &key, request, BPF_ANY) != 0)
+    __sync_fetch_and_add(&counts.no_room, 1);
+}
+
+/* The kernel refuses to delete where it was interrupted in the same place. */
+static __always_inline void take_request(uint64_t key, struct WireRequest* request) {
+  request->issue_ns = 0;
+  bpf_map_delete_elem(&requests, &key);
+}
+
 /* A request gets what it is to do; in the context of whoever asked for it. */
-SEC("tp_btf/block_io_start")
-int BPF_PROG(block_io_start, struct request* rq) {
+static __always_inline int start_request(struct request* rq) {
   struct WireRequest request = {};
   const uint64_t key = (uint64_t)rq;
+  /* One that was merged into another never completes. One that was issued did, unseen. */
+  struct WireRequest* before = bpf_map_lookup_elem(&requests, &key);
+  if (before && before->issue_ns != 0) __sync_fetch_and_add(&counts.unended, 1);
   if (!whose(&request)) {
-    /* One that was merged into another never completed. */
-    if (bpf_map_lookup_elem(&requests, &key)) bpf_map_delete_elem(&requests, &key);
+    if (before) take_request(key, before);
     return 0;
   }
   request.start_ns = bpf_ktime_get_ns();
   request.file = number_of_disk(BPF_CORE_READ(rq, q, disk));
-  bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
+  put_request(key, &request);
   return 0;
 }
+SEC("tp_btf/block_io_start")
+int BPF_PROG(block_io_start, struct request* rq) { return start_request(rq); }
+/* Before Linux 6.5: only those that wait for their turn; others begin as they are issued. */
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(block_rq_insert, struct request* rq) { return start_request(rq); }
 
 static __always_inline uint32_t function_of(uint32_t operation) {
   if (operation == kOperationRead) return kBlockRead;
@@ -80,6 +97,10 @@ SEC("tp_btf/block_rq_issue")
 int BPF_PROG(block_rq_issue, struct request* rq) {
   const uint64_t key = (uint64_t)rq;
   struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
+  if (!request && starts_untold) {
+    start_request(rq);
+    request = bpf_map_lookup_elem(&requests, &key);
+  }
   if (!request || request->issue_ns != 0) return 0;
   request->issue_ns = bpf_ktime_get_ns();
   request->bytes = BPF_CORE_READ(rq, __data_len);
@@ -105,7 +126,7 @@ static __always_inline int completed(struct request* rq, uint8_t status) {
     done.result = done.failed ? -5 : (int64_t)done.bytes;
     add_request(request, &done);
   }
-  bpf_map_delete_elem(&requests, &key);
+  take_request(key, request);
   return 0;
 }
 SEC("tp_btf/block_rq_complete")
@@ -133,7 +154,7 @@ SEC("tp_btf/jbd2_start_commit")
 int BPF_PROG(jbd2_start_commit, void* journal) {
   const uint64_t key = (uint64_t)journal;
   struct WireRequest request = {.start_ns = bpf_ktime_get_ns()};
-  bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
+  put_request(key, &request);
   return 0;
 }
 SEC("tp_btf/jbd2_end_commit")
@@ -144,23 +165,26 @@ int BPF_PROG(jbd2_end_commit, void* journal) {
   struct Done done = {.function = kJournalCommit, .start_ns = request->start_ns};
   done.duration_ns = bpf_ktime_get_ns() - request->start_ns;
   add_request(request, &done);
-  bpf_map_delete_elem(&requests, &key);
+  take_request(key, request);
   return 0;
 }
 
 /* Submitted by a task, or for it by a thread of the kernel that shares its process. */
-SEC("tp_btf/io_uring_submit_req")
-int BPF_PROG(io_uring_submit_req, struct io_kiocb* asked) {
+static __always_inline int submitted(struct io_kiocb* asked) {
   struct WireRequest request = {};
   if (!whose(&request)) return 0;
   request.function = kUringFirst + (BPF_CORE_READ(asked, opcode) & 127);
   request.start_ns = bpf_ktime_get_ns();
   const uint64_t key = (uint64_t)asked;
-  bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
+  put_request(key, &request);
   return 0;
 }
-SEC("tp_btf/io_uring_complete")
-int BPF_PROG(io_uring_complete, void* ring, struct io_kiocb* asked, struct io_uring_cqe* answer) {
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(io_uring_submit_req, struct io_kiocb* asked) { return submitted(asked); }
+SEC("tp_btf/io_uring_submit_sqe") /* before Linux 6.3 */
+int BPF_PROG(io_uring_submit_sqe, struct io_kiocb* asked) { return submitted(asked); }
+
+static __always_inline int answered(struct io_kiocb* asked, int64_t result) {
   const uint64_t key = (uint64_t)asked;
   struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
   if (!request) return 0;
@@ -169,10 +193,65 @@ int BPF_PROG(io_uring_complete, void* ring, struct io_kiocb* asked, struct io_ur
   if (file && with_files) request->file = number_of_any_file(file);
   struct Done done = {.function = request->function, .start_ns = request->start_ns};
   done.duration_ns = bpf_ktime_get_ns() - request->start_ns;
-  done.result = BPF_CORE_READ(answer, res);
+  done.result = result;
   done.failed = done.result < 0;
   done.bytes = done.failed ? 0 : done.result;
   add_request(request, &done);
-  bpf_map_delete_elem(&requests, &key);
+  take_request(key, request);
   return 0;
+}
+
+SEC("tp_btf/io_uring_complete")
+int io_uring_complete(uint64_t* context) {
+  struct io_kiocb* asked = (struct io_kiocb*)context[1];
+  if (plain_answers) return answered(asked, (int32_t)context[3]);
+  return answered(asked, BPF_CORE_READ((struct io_uring_cqe*)context[2], res));
+}
+
+/* Content of a file on its way to storage: mostly by a thread of the kernel, on behalf of whoever
+ * wrote. Such a one counts where the file is known from the target, and is nobody's. */
+enum { kWritebackContent = 1, kWritebackMeta = 2 }; /* of an inode, which is aligned */
+
+static __always_inline int write_back(struct inode* inode, uint64_t part) {
+  struct WireRequest request = {};
+  struct Named named = {};
+  key_of_inode(inode, &named.key);
+  if (!whose(&request) && !bpf_map_lookup_elem(&known_files, &named.key)) return 0;
+  if (with_files && name_inode(inode, &named)) request.file = number_of(&named);
+  request.start_ns = bpf_ktime_get_ns();
+  request.function = part == kWritebackContent ? kWritebackInode : kWritebackMetadata;
+  const uint64_t key = (uint64_t)inode + part;
+  put_request(key, &request);
+  return 0;
+}
+static __always_inline int written_back(struct inode* inode, uint64_t part, uint64_t bytes) {
+  const uint64_t key = (uint64_t)inode + part;
+  struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
+  if (!request) return 0;
+  struct Done done = {.function = request->function, .start_ns = request->start_ns};
+  done.duration_ns = bpf_ktime_get_ns() - request->start_ns;
+  done.bytes = bytes;
+  done.result = bytes;
+  add_request(request, &done);
+  take_request(key, request);
+  return 0;
+}
+
+SEC("tp_btf/writeback_single_inode_start")
+int BPF_PROG(writeback_single_inode_start, struct inode* inode) {
+  return write_back(inode, kWritebackContent);
+}
+SEC("tp_btf/writeback_single_inode")
+int BPF_PROG(writeback_single_inode, struct inode* inode, struct writeback_control* control,
+             unsigned long pages) {
+  const uint64_t wrote = pages - BPF_CORE_READ(control, nr_to_write);
+  return written_back(inode, kWritebackContent, wrote <= pages ? wrote * page_bytes : 0);
+}
+SEC("tp_btf/writeback_write_inode_start")
+int BPF_PROG(writeback_write_inode_start, struct inode* inode) {
+  return write_back(inode, kWritebackMeta);
+}
+SEC("tp_btf/writeback_write_inode")
+int BPF_PROG(writeback_write_inode, struct inode* inode) {
+  return written_back(inode, kWritebackMeta, 0);
 }

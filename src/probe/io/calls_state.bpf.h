@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only
- * Maps and settings of calls.bpf.c, and who is followed. */
+ * Maps and settings of calls.bpf.c. */
 #pragma once
 
+/* Most followed tasks have one of these, by the address of their kernel stack. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, kWireSlots);
+  __type(key, uint32_t);
+  __type(value, struct WireTaskCalls);
+} slots SEC(".maps");
+
+/* Others, where two would have the same; and one that waits for its program. */
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, int);
   __type(value, struct WireTaskCalls);
 } followed SEC(".maps");
+
+/* Followed tasks that have ended and are still there, by address: their slot, and whether they have
+ * it. */
+enum { kHasSlot = 1 << 31 };
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1 << 13);
+  __type(key, uint64_t);
+  __type(value, uint32_t);
+} ending SEC(".maps");
 
 /* Processes that ran before, by pid. */
 struct {
@@ -36,6 +55,14 @@ struct {
   __array(values, struct Ring);
 } rings SEC(".maps");
 
+/* For calls with stacks. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+  __uint(max_entries, kWireCallCpus);
+  __type(key, uint32_t);
+  __array(values, struct Ring);
+} stack_rings SEC(".maps");
+
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
   __uint(max_entries, kWireNameRingBytes);
@@ -56,9 +83,9 @@ struct {
   __type(value, struct WireNameScratch);
 } name_scratch SEC(".maps");
 
-/* By the address of what is under way; pushed out: never heard of again. */
+/* By the address of what is under way. */
 struct {
-  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 1 << 14);
   __type(key, uint64_t);
   __type(value, struct WireRequest);
@@ -73,16 +100,26 @@ struct {
 } disk_ends SEC(".maps");
 
 struct WireCallCounts counts;
+/* A process has a mark from the recorder, and has not begun its program: it is in no slot. */
+volatile uint32_t one_waits;
 /* Bytes written to each ring since its reader was last woken. */
 uint64_t unread[kWireCallCpus];
+uint64_t unread_stacks[kWireCallCpus];
 
 const volatile uint32_t whom = kCallsOfMarked;
 const volatile uint32_t trace = 0;
+const volatile uint32_t with_stacks = 0; /* of traced calls */
 const volatile uint32_t with_files = 1;
+const volatile uint32_t with_user = 0; /* functions of the program are hooked, too */
 const volatile uint32_t anonymous_device = 0;
+/* How older kernels differ. */
+const volatile uint32_t starts_untold = 0; /* of requests of disks */
+const volatile uint32_t plain_answers = 0; /* io_uring's are a number, not a pointer to one */
 const volatile uint32_t recorder_pid = 0;
+const volatile uint64_t own_mark = 0; /* of calls that our library makes; 0: it is not there */
 const volatile uint32_t page_bytes = 4096;
 const volatile uint64_t wake_bytes = 1 << 20;
+const volatile uint64_t stack_wake_bytes = 1 << 20;
 const volatile uint64_t slice_base_ns = 0;
 const volatile uint64_t interval_ns = 1000000000;
 /* Of calls that are traced. */
@@ -91,34 +128,6 @@ const volatile uint64_t least_bytes = 0;
 const volatile struct WireRule rules[kWireSystemCalls];
 
 enum { kKernelThread = 0x00200000, kCompatStatus = 2, kMostError = 4095 };
-
-static __always_inline struct WireTaskCalls* begin_to_follow(struct task_struct* task) {
-  struct WireTaskCalls* calls =
-      bpf_task_storage_get(&followed, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-  if (!calls) {
-    __sync_fetch_and_add(&counts.not_followed, 1);
-    return 0;
-  }
-  calls->pid = task->tgid;
-  calls->tid = task->pid;
-  return calls;
-}
-
-/* Those that ran before get their mark at their first call. */
-static __noinline int is_of_target(struct task_struct* task) {
-  if (whom == kCallsOfCgroup) return bpf_current_task_under_cgroup(&watched_cgroup, 0) == 1;
-  int32_t pid = task->tgid;
-  if (whom == kCallsOfEverybody) return (uint32_t)pid != recorder_pid;
-  return bpf_map_lookup_elem(&adopted, &pid) != 0;
-}
-
-static __always_inline struct WireTaskCalls* find_calls(struct task_struct* task) {
-  struct WireTaskCalls* calls = bpf_task_storage_get(&followed, task, 0, 0);
-  if (calls || whom == kCallsOfMarked) return calls;
-  if (task->flags & kKernelThread) return 0;
-  if (!is_of_target(task)) return 0;
-  return begin_to_follow(task);
-}
 
 static __always_inline int is_error(int64_t result) {
   return result < 0 && result >= -(int64_t)kMostError;

@@ -2,9 +2,11 @@
 #include "probe/io/coverage.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -13,6 +15,7 @@
 #include "base/fd.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "wire/hold.h"
 
 namespace fathom {
 namespace {
@@ -49,6 +52,9 @@ bool is_secure(const std::string& vector) {
 
 // Certain from the first look on; empty: nothing speaks against the library.
 std::string obstacle_in(const std::string& folder) {
+  std::error_code error;
+  const std::string program = std::filesystem::read_symlink(folder + "/exe", error);
+  if (program == FATHOM_HOLD_FOLDER "/hold") return "";  // our own, in a container
   const auto head = read_start(folder + "/exe", kHeadBytes);
   if (head.ok() && is_static(head.value())) return "static";
   const auto vector = read_file(folder + "/auxv");
@@ -62,12 +68,21 @@ bool is_anothers(const std::string& folder) {
   return stat(folder.c_str(), &status) == 0 && status.st_uid != geteuid();
 }
 
-// The loader takes ours before any other: where one is and ours is not, it will not come.
-enum class Loaded { kOurs, kOthers, kNothingYet };
-Loaded what_is_loaded(const std::string& folder) {
-  const auto maps = read_file(folder + "/maps");
-  if (!maps.ok() || maps.value().find("libfathom-io") != std::string::npos) return Loaded::kOurs;
-  for (const std::string_view line : split_words(maps.value(), '\n')) {
+bool gains_rights(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return false;
+  return (status.st_mode & (S_ISUID | S_ISGID)) != 0 ||
+         getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+}  // namespace
+
+// Libraries stand in it from the last that was mapped to the first, and the stack after them. A
+// text that ends before it is of a program that ended, or executed another, while it was read.
+Loaded what_is_loaded(std::string_view maps) {
+  if (maps.find("libfathom-io") != std::string_view::npos) return Loaded::kOurs;
+  if (maps.find("[stack]") == std::string_view::npos) return Loaded::kNothingYet;
+  for (const std::string_view line : split_words(maps, '\n')) {
     const std::string_view file = line.substr(line.rfind('/') + 1);
     if (line.find('/') != std::string_view::npos && !file.starts_with("ld-") &&
         file.find(".so") != std::string_view::npos)
@@ -75,8 +90,6 @@ Loaded what_is_loaded(const std::string& folder) {
   }
   return Loaded::kNothingYet;
 }
-
-}  // namespace
 
 void Coverage::look(const Target& target, const SpoolFolder& folder) {
   for (const int64_t pid : processes_in(target)) {
@@ -92,11 +105,49 @@ void Coverage::look(const Target& target, const SpoolFolder& folder) {
       judged_.insert(image);
       continue;
     }
-    const Loaded loaded = what_is_loaded(process);
+    const auto maps = read_file(process + "/maps");
+    const Loaded loaded = maps.ok() ? what_is_loaded(maps.value()) : Loaded::kNothingYet;
     if (loaded == Loaded::kNothingYet) continue;
     judged_.insert(image);  // also one that was forked by one that has it
     if (loaded == Loaded::kOthers) note(process, "started without the library");
   }
+}
+
+void Coverage::watch(const Target& target) {
+  auto watch = ProgramWatch::open(target);
+  if (!watch.ok()) return;
+  watch_ = std::move(watch).value();
+  auto root = open_file(proc_folder(target.pid()) + "/root", O_PATH | O_DIRECTORY);
+  if (root.ok()) root_ = std::move(root).value();
+}
+
+void Coverage::drain(int64_t until_ns) {
+  if (!watch_) return;
+  for (const ExecutedProgram& program : watch_->ended(until_ns)) judge(program);
+}
+
+void Coverage::finish(const SpoolFolder& folder) {
+  if (!watch_) return;
+  for (const ExecutedProgram& program : watch_->rest()) judge(program);
+  // Nor does it tell of a program that may be executed and not read, into which ours comes.
+  for (const ExecutedProgram& program : hidden_)
+    if (!folder.covers_name(program.pid, program.name)) missing_["setuid"].insert(program.name);
+}
+
+void Coverage::judge(const ExecutedProgram& program) {
+  if (program.has_ours || program.path == FATHOM_HOLD_FOLDER "/hold") return;
+  if (program.path.empty())
+    hidden_.push_back(program);
+  else if (!program.has_loader)
+    missing_["static"].insert(program.name);
+  else if (gains_rights(fmt::format("/proc/self/fd/{}{}", root_.get(), program.path)))
+    missing_["setuid"].insert(program.name);
+  else if (program.has_libraries)
+    missing_["started without the library"].insert(program.name);
+}
+
+std::vector<int> Coverage::wake_fds() const {
+  return watch_ ? watch_->wake_fds() : std::vector<int>();
 }
 
 void Coverage::note(const std::string& process, const std::string& reason) {

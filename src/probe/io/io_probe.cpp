@@ -3,13 +3,20 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <random>
+
 #include "base/bpf.h"
 #include "base/clock.h"
 #include "base/install.h"
 #include "base/text.h"
+#include "probe/io/call_stacks.h"
 #include "probe/io/coverage.h"
+#include "probe/io/hook_plan.h"
 #include "probe/io/kernel_calls.h"
 #include "probe/io/kernel_layers.h"
+#include "probe/io/kernel_types.h"
+#include "probe/io/probe_set.h"
 #include "probe/preload.h"
 #include "spool/spool_folder.h"
 #include "spool/spool_records.h"
@@ -21,6 +28,8 @@ constexpr const char* kLibrary = "lib/libfathom-io.so";
 constexpr const char* kWithMalloc = "lib/libfathom-io-malloc.so";
 constexpr int64_t kProfileChunks = 2'048;  // 64 MB at most, taken as needed
 constexpr int64_t kTraceChunks = 16'384;
+// A change of what a process maps may be told a little after its time: younger stacks wait.
+constexpr int64_t kSettleNs = 5 * kNsPerMs;
 
 const char* mode_name(IoMode mode) {
   switch (mode) {
@@ -34,6 +43,18 @@ const char* mode_name(IoMode mode) {
   return "profile";
 }
 
+// The probe set, where there is one; layers that are named beside it go before its own.
+Result<ProbeSet> asked_for(const std::string& layers, const std::string& probe_set) {
+  ProbeSet set;
+  if (!probe_set.empty()) {
+    TRY_ASSIGN(set, read_probe_set(probe_set));
+  }
+  if (probe_set.empty() || !layers.empty()) {
+    TRY_ASSIGN(set.layers, layers_from(layers));
+  }
+  return set;
+}
+
 class IoProbe final : public Probe {
  public:
   explicit IoProbe(const ProbeSettings& settings) : settings_(settings) {}
@@ -41,41 +62,43 @@ class IoProbe final : public Probe {
   Status prepare(LaunchRequest& request) override;
   Status start(const Target& target, RecordStream& out) override;
   void tick(int64_t now_ns) override;
-  [[nodiscard]] std::vector<int> wake_fds() const override {
-    return kernel_ ? kernel_->wake_fds() : std::vector<int>();
-  }
-  void wake(int64_t /*now_ns*/) override {
-    if (kernel_) kernel_->drain(*kernel_records_);
-  }
+  [[nodiscard]] std::vector<int> wake_fds() const override;
+  void wake(int64_t now_ns) override;
   void finish(int64_t now_ns) override;
   [[nodiscard]] ProbeReport report() const override;
 
  private:
   Status prepare_library(LaunchRequest& request);
+  void mark_own_calls(LaunchRequest& request, const std::string& library);
   Status start_kernel(const Target& target, RecordStream& out);
   void report_library(ProbeReport& report) const;
   void report_kernel(ProbeReport& report) const;
 
   ProbeSettings settings_;
-  LayerChoice layers_;
+  ProbeSet set_;
   const Target* target_ = nullptr;
   int64_t slice_base_ns_ = 0;
+  // What tells the library's own system calls and files from the program's.
+  uint64_t own_mark_ = 0;
+  std::vector<std::string> own_files_;
   // The half in the target; nullptr: not asked for, or there is no program to put it into.
+  NamespaceIds ids_;
   std::unique_ptr<SpoolFolder> folder_;
   std::unique_ptr<SpoolRecords> records_;
   Coverage coverage_;
   // The half in the kernel; nullptr: not asked for, or `no_kernel_` says why.
+  std::unique_ptr<CallStacks> stacks_;  // of traced calls; nullptr: not asked for
   std::unique_ptr<KernelCalls> kernel_;
   std::unique_ptr<KernelRecords> kernel_records_;
   std::string no_kernel_, no_library_;
 };
 
 Status IoProbe::prepare(LaunchRequest& request) {
-  TRY_ASSIGN(layers_, layers_from(settings_.io_layers));
+  TRY_ASSIGN(set_, asked_for(settings_.io_layers, settings_.probe_set));
   slice_base_ns_ = monotonic_ns();
-  if (!layers_.has("c")) return {};
+  if (!set_.layers.has("c")) return {};
   if (!request.command.empty()) return prepare_library(request);
-  if (layers_.any_of_kernel()) {
+  if (set_.wants_kernel()) {
     no_library_ = "no calls of the C library: the program ran already";
     return {};
   }
@@ -89,56 +112,112 @@ Status IoProbe::prepare_library(LaunchRequest& request) {
   TRY_ASSIGN(folder_, SpoolFolder::make());
   const bool trace = settings_.io == IoMode::kTrace;
   add_preload(request, library);
-  for (std::string& variable :
-       folder_->environment(mode_name(settings_.io), slice_base_ns_, settings_.interval_ns,
-                            trace ? kTraceChunks : kProfileChunks))
+  for (std::string& variable : folder_->environment(
+           request.share(folder_->path(), true), mode_name(settings_.io), slice_base_ns_,
+           settings_.interval_ns, trace ? kTraceChunks : kProfileChunks))
     request.environment.push_back(std::move(variable));
+  if (set_.wants_kernel()) mark_own_calls(request, library);
   return {};
+}
+
+// The kernel leaves out calls with the mark (inject/core/raw.h), which no program has by chance,
+// and we what the loader does to the library's file, or a layer below to the spools.
+void IoProbe::mark_own_calls(LaunchRequest& request, const std::string& library) {
+  std::random_device random;
+  own_mark_ = uint64_t{random()} << 32 | random() | 1;
+  request.environment.push_back(fmt::format("FATHOM_MARK={}", own_mark_));
+  std::error_code error;
+  own_files_ = {std::filesystem::canonical(library, error), request.share(library, false),
+                folder_->path() + "/", request.share(folder_->path(), true) + "/"};
+  std::erase(own_files_, "");
 }
 
 Status IoProbe::start_kernel(const Target& target, RecordStream& out) {
   KernelCallSettings settings;
   settings.trace = settings_.io == IoMode::kTrace;
   settings.files = settings_.io_files;
+  settings.own_mark = own_mark_;
   settings.interval_ns = settings_.interval_ns;
   settings.slice_base_ns = slice_base_ns_;
   settings.least_duration_ns = settings_.least_duration_ns;
   settings.least_bytes = settings_.least_bytes;
-  settings.layers = layers_;
+  if (settings_.io_stacks) {
+    TRY_ASSIGN(stacks_, CallStacks::open(target, out, settings_.lines));
+    settings.stacks = stacks_.get();
+  }
+  settings.layers = set_.layers;
+  settings.captures = set_.captures;
   TRY_ASSIGN(kernel_, KernelCalls::open(target, settings));
+  std::vector<std::string> prefixes = set_.path_prefixes;
+  if (!settings_.path_prefix.empty()) prefixes.push_back(settings_.path_prefix);
   kernel_records_ = std::make_unique<KernelRecords>(
       out, kernel_->functions(),
       KernelRecordSettings{slice_base_ns_, settings_.interval_ns, settings_.io != IoMode::kCount,
-                           settings_.path_prefix});
+                           std::move(prefixes), own_files_});
   return {};
 }
 
 Status IoProbe::start(const Target& target, RecordStream& out) {
   target_ = &target;
-  if (folder_) records_ = std::make_unique<SpoolRecords>(out, "c");
-  if (!layers_.any_of_kernel()) return {};
+  if (const std::string why = target.facts().no_library; folder_ && !why.empty()) {
+    no_library_ = "no calls of the C library: " + why;
+    folder_.reset();
+  }
+  if (folder_) {
+    records_ = std::make_unique<SpoolRecords>(out, "c");
+    ids_.watch(&target);
+    if (!target.scope().reaped) folder_->translate(ids_);
+    coverage_.watch(target);
+  }
+  if (!set_.wants_kernel()) return {};
   auto started = start_kernel(target, out);
   if (started.ok()) return {};
-  if (!folder_) return started;
+  if (!folder_ && no_library_.empty()) return started;
   no_kernel_ = "no system calls: " + started.error().message;
   if (!started.error().hint.empty()) no_kernel_ += " (" + started.error().hint + ")";
   return {};
+}
+
+std::vector<int> IoProbe::wake_fds() const {
+  std::vector<int> fds = coverage_.wake_fds();
+  const auto add = [&fds](const std::vector<int>& more) {
+    fds.insert(fds.end(), more.begin(), more.end());
+  };
+  if (kernel_) add(kernel_->wake_fds());
+  if (kernel_ && stacks_) add(stacks_->wake_fds());
+  return fds;
+}
+
+// A ring fills up: what is in it cannot wait for what may be told late. Names of files come first,
+// so that what is as old as `now_ns` has one.
+void IoProbe::wake(int64_t now_ns) {
+  coverage_.drain(now_ns - kSettleNs);
+  if (!kernel_) return;
+  kernel_->drain(*kernel_records_);
+  if (stacks_) stacks_->drain(*kernel_records_, now_ns);
 }
 
 void IoProbe::tick(int64_t now_ns) {
   if (folder_) {
     folder_->drain(*records_);
     coverage_.look(*target_, *folder_);
+    coverage_.drain(now_ns - kSettleNs);
   }
   if (!kernel_) return;
   kernel_->adopt(*target_);
   kernel_->gather(now_ns);
   kernel_->drain(*kernel_records_);
+  if (stacks_) stacks_->drain(*kernel_records_, now_ns - kSettleNs);
 }
 
 void IoProbe::finish(int64_t /*now_ns*/) {
-  if (folder_) folder_->finish(*records_);
-  if (kernel_) kernel_->finish(*kernel_records_);
+  if (folder_) {
+    folder_->finish(*records_);
+    coverage_.finish(*folder_);
+  }
+  if (!kernel_) return;
+  kernel_->finish(*kernel_records_);
+  if (stacks_) stacks_->drain(*kernel_records_, INT64_MAX);
 }
 
 void add_why(ProbeReport& report, const std::string& text) {
@@ -149,6 +228,7 @@ void IoProbe::report_library(ProbeReport& report) const {
   report.rung = "library in the target (libc)";
   report.seen += records_->calls();
   report.dropped += folder_->lost();
+  report.buffer_bytes += coverage_.buffer_bytes();
   add_why(report, coverage_.text());
   if (folder_->spools_seen() == 0)
     add_why(report, "nothing loaded the library: the program is static, setuid or not of glibc");
@@ -164,6 +244,10 @@ void IoProbe::report_kernel(ProbeReport& report) const {
   report.dropped += kernel_->dropped();
   report.buffer_bytes += kernel_->buffer_bytes();
   add_why(report, kernel_->missing());
+  if (stacks_) {
+    report.buffer_bytes += stacks_->buffer_bytes();
+    add_why(report, stacks_->missing());
+  }
   if (kernel_records_->damaged() > 0)
     add_why(report,
             fmt::format("{} records of the kernel make no sense", kernel_records_->damaged()));
@@ -172,8 +256,11 @@ void IoProbe::report_kernel(ProbeReport& report) const {
 ProbeReport IoProbe::report() const {
   ProbeReport report;
   report.settings = mode_name(settings_.io);
+  if (stacks_) report.settings += ", stacks";
   if (folder_) report_library(report);
   if (kernel_) report_kernel(report);
+  if (!set_.left_out.empty())
+    add_why(report, "left out of the probe set: " + join(set_.left_out, ", "));
   add_why(report, no_library_);
   add_why(report, no_kernel_);
   return report;
@@ -188,13 +275,21 @@ Rung layers_rung() {
     if (layer.name == "c" || layer.name == "sys") continue;
     names += (names.empty() ? "" : ",") + std::string(layer.name);
   }
-  for (const KernelProgram& program : kernel_programs()) {
-    const HookState state = try_hook(program);
+  const auto types = KernelTypes::load();
+  if (!types.ok()) return {names, Rung::State::kCannot, types.error().message, types.error().hint};
+  const auto note = [&](const std::string& hook, const std::string& reason) {
     ++all;
-    if (state.can) continue;
+    if (reason.empty()) return;
     ++missing;
-    why = std::string(program.hook) + ": " + state.why;
-  }
+    why = hook + ": " + reason;
+  };
+  const auto everything = layers_from("all");
+  for (const KernelProgram* program : wanted_programs(everything.value(), *types.value()))
+    note(program->hook, why_no_hook(*program, *types.value()));
+  const auto wishes = wish_hooks(everything.value(), {}, *types.value(), {});
+  const auto attacher = try_hooks();
+  for (const HookWish& wish : wishes.value())
+    note(wish.name, attach_best(wish, *types.value(), *attacher).why);
   Rung rung{"BPF tracepoints and functions: layers " + names, Rung::State::kWorks, {}, {}};
   if (missing == 0) return rung;
   rung.state = Rung::State::kDegraded;
@@ -209,10 +304,12 @@ std::unique_ptr<Probe> make_io_probe(const ProbeSettings& settings) {
   return std::make_unique<IoProbe>(settings);
 }
 
-Result<std::string> io_plan(std::string_view layers) {
-  TRY_ASSIGN(const LayerChoice choice, layers_from(layers));
+Result<std::string> io_plan(const std::string& layers, const std::string& probe_set) {
+  TRY_ASSIGN(const ProbeSet set, asked_for(layers, probe_set));
   TRY(check_bpf());
-  return kernel_plan(choice);
+  TRY_ASSIGN(std::string plan, kernel_plan(set.layers, set.captures));
+  for (const std::string& text : set.left_out) plan += "left out: " + text + "\n";
+  return plan;
 }
 
 std::vector<Rung> examine_io() {

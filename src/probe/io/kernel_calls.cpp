@@ -15,27 +15,26 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <set>
 
 #include "base/bpf.h"
-#include "base/bpf_ring.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "probe/io/call_rings.h"
+#include "probe/io/call_stacks.h"
 #include "probe/io/calls_skeleton.h"
+#include "probe/io/hook_plan.h"
+#include "probe/io/hook_programs.h"
 #include "probe/io/kernel_layers.h"
 #include "probe/io/system_calls.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kAllRingsBytes = size_t{64} << 20;
-constexpr size_t kMostRingBytes = size_t{8} << 20;
-constexpr size_t kLeastRingBytes = size_t{1} << 20;
-constexpr size_t kWakeParts = 8;  // of a ring that is full so far its reader is woken
-constexpr size_t kMostWaiting = 1 << 16;
 constexpr int kEndPatience = 1000;
+constexpr size_t kNamesShown = 12;
+constexpr uint8_t kAnswerArguments = 3;  // of io_uring_complete; older kernels have more
 
 // As the kernel writes it into inodes: eventfd, epoll and their like share it.
 uint32_t anonymous_device() {
@@ -45,10 +44,31 @@ uint32_t anonymous_device() {
   return (major(status.st_dev) << 20) | minor(status.st_dev);
 }
 
+// The program that libbpf complains about; empty: it names none.
+std::string program_in(const std::string& complaint) {
+  constexpr std::string_view kBefore = "prog '";
+  const size_t at = complaint.find(kBefore);
+  if (at == std::string::npos) return {};
+  const size_t from = at + kBefore.size();
+  return complaint.substr(from, complaint.find('\'', from) - from);
+}
+
+// Whether the rest is worth having without it.
+bool may_miss(const std::string& name) {
+  const auto programs = kernel_programs();
+  return std::any_of(programs.begin(), programs.end(), [&](const KernelProgram& program) {
+    return name == program.program && *program.layer != 0 && name != "on_enter" &&
+           name != "on_exit";
+  });
+}
+
 class BpfCalls final : public KernelCalls {
  public:
   BpfCalls() = default;
-  ~BpfCalls() override { close_calls(skeleton_); }
+  ~BpfCalls() override {
+    hooks_.reset();
+    close_calls(skeleton_);
+  }
   BpfCalls(const BpfCalls&) = delete;
   BpfCalls& operator=(const BpfCalls&) = delete;
 
@@ -57,13 +77,9 @@ class BpfCalls final : public KernelCalls {
   Status attach();
 
   [[nodiscard]] const std::vector<KernelFunction>& functions() const override { return functions_; }
-  [[nodiscard]] std::vector<int> wake_fds() const override {
-    std::vector<int> fds;
-    for (const Fd& ring : ring_fds_) fds.push_back(ring.get());
-    return fds;
-  }
+  [[nodiscard]] std::vector<int> wake_fds() const override { return rings_.wake_fds(); }
   void adopt(const Target& target) override;
-  void drain(KernelRecords& records) override { drain(records, false); }
+  void drain(KernelRecords& records) override { rings_.drain(records, false); }
   void gather(int64_t now_ns) override;
   void finish(KernelRecords& records) override;
   [[nodiscard]] int64_t dropped() const override;
@@ -73,38 +89,52 @@ class BpfCalls final : public KernelCalls {
 
  private:
   void set_rules();
+  Status prepare();
   void choose_programs();
-  Status add_rings();
+  bool is_wanted(const SystemCall& call) const;
+  Status attach_hooks();
+  void see_layer(const std::string& layer);
+  void note_missing(const std::string& why, const std::string& hook);
   Status mark(int64_t pid);
-  void drain(KernelRecords& records, bool last);
-  void take_waiting(KernelRecords& records, bool last);
   void send_before(uint32_t slice);
   void count_unended();
+  [[nodiscard]] int64_t missed() const;
 
   CallsSkeleton* skeleton_ = nullptr;
   KernelCallSettings settings_;
   WireCallsOf whom_ = kCallsOfMarked;
   std::vector<KernelFunction> functions_;
-  size_t ring_bytes_ = 0;
-  std::vector<Fd> ring_fds_;
-  std::vector<BpfRing> rings_;
-  std::unique_ptr<BpfRing> names_;
-  std::vector<std::vector<std::byte>> waiting_;  // records whose file has no name yet
+  CallRings rings_;
   std::set<int64_t> adopted_;
   std::vector<std::string> seen_layers_;
-  std::string not_here_;     // hooks that this kernel does not have
+  std::map<std::string, std::set<std::string>> not_here_;  // hooks by the reason
+  std::unique_ptr<KernelTypes> types_;                     // until all is attached
+  std::vector<HookWish> wishes_;
+  std::set<std::string> refused_;  // programs that this kernel would not load
+  std::unique_ptr<HookPrograms> hooks_;
   bool unfinished_ = false;  // a record was never ended
   int64_t unended_ = 0;
   int64_t misses_ = 0;
   uint32_t gathered_ = 0;
 };
 
+// Where a probe set names some, only those.
+bool BpfCalls::is_wanted(const SystemCall& call) const {
+  bool named = false;
+  for (const Capture& capture : settings_.captures) {
+    if (capture.kind != Capture::Kind::kSystemCalls) continue;
+    named = true;
+    if (capture.pattern.fits(std::string(call.name))) return true;
+  }
+  return !named;
+}
+
 void BpfCalls::set_rules() {
   functions_.resize(kWireFunctions);
   auto& rules = skeleton_->rodata->rules;
   uint16_t number = 0;
   for (const SystemCall& call : system_calls()) {
-    if (call.number < 0 || call.number >= kWireSystemCalls) continue;
+    if (call.number < 0 || call.number >= kWireSystemCalls || !is_wanted(call)) continue;
     WireRule rule = call.rule;
     rule.function = ++number;  // 0 is an empty cell's
     rules[call.number] = rule;
@@ -117,69 +147,99 @@ void BpfCalls::set_rules() {
 Status BpfCalls::load(const KernelCallSettings& settings, WireCallsOf whom) {
   settings_ = settings;
   whom_ = whom;
+  TRY_ASSIGN(types_, KernelTypes::load());
+  TRY_ASSIGN(wishes_,
+             wish_hooks(settings_.layers, settings_.captures, *types_, hooks_of(settings_.layers)));
+  while (true) {
+    TRY(prepare());
+    const int failed = load_calls(skeleton_);
+    if (failed == 0) {
+      if (settings_.stacks != nullptr)
+        TRY(settings_.stacks->place_rings(bpf_map__fd(skeleton_->maps.stack_rings)));
+      return rings_.open(bpf_map__fd(skeleton_->maps.rings), bpf_map__fd(skeleton_->maps.names));
+    }
+    Error error = bpf_error("load the BPF programs for calls", failed);
+    const std::string culprit = program_in(error.message);
+    if (!may_miss(culprit) || !refused_.insert(culprit).second) return error;
+    close_calls(skeleton_);
+    skeleton_ = nullptr;
+  }
+}
+
+// Opened, with its constants and those programs that are wanted.
+Status BpfCalls::prepare() {
   skeleton_ = open_calls();
   if (skeleton_ == nullptr) return bpf_error("open the BPF programs for calls", errno);
-  ring_bytes_ =
-      std::clamp(std::bit_floor(kAllRingsBytes / static_cast<size_t>(libbpf_num_possible_cpus())),
-                 kLeastRingBytes, kMostRingBytes);
   auto& constants = *skeleton_->rodata;
-  constants.whom = whom;
-  constants.trace = settings.trace ? 1 : 0;
-  constants.with_files = settings.files ? 1 : 0;
+  constants.whom = whom_;
+  constants.trace = settings_.trace ? 1 : 0;
+  constants.with_stacks = settings_.stacks != nullptr ? 1 : 0;
+  if (settings_.stacks != nullptr) constants.stack_wake_bytes = settings_.stacks->wake_bytes();
+  constants.with_files = settings_.files ? 1 : 0;
   constants.anonymous_device = anonymous_device();
+  constants.own_mark = settings_.own_mark;
   constants.recorder_pid = static_cast<uint32_t>(getpid());
-  constants.wake_bytes = ring_bytes_ / kWakeParts;
-  constants.slice_base_ns = static_cast<uint64_t>(settings.slice_base_ns);
-  constants.interval_ns = static_cast<uint64_t>(settings.interval_ns);
-  constants.least_duration_ns = static_cast<uint64_t>(settings.least_duration_ns);
-  constants.least_bytes = static_cast<uint64_t>(settings.least_bytes);
+  constants.wake_bytes = rings_.wake_bytes();
+  constants.slice_base_ns = static_cast<uint64_t>(settings_.slice_base_ns);
+  constants.interval_ns = static_cast<uint64_t>(settings_.interval_ns);
+  constants.least_duration_ns = static_cast<uint64_t>(settings_.least_duration_ns);
+  constants.least_bytes = static_cast<uint64_t>(settings_.least_bytes);
+  const auto is_user = [](const HookWish& wish) { return !wish.file.empty(); };
+  constants.with_user = std::any_of(wishes_.begin(), wishes_.end(), is_user) ? 1 : 0;
+  constants.starts_untold = types_->tracepoint("block_io_start") == nullptr ? 1 : 0;
+  const KernelPlace* answer = types_->tracepoint("io_uring_complete");
+  constants.plain_answers = answer != nullptr && answer->arguments > kAnswerArguments ? 1 : 0;
   set_rules();
   choose_programs();
-  if (const int failed = load_calls(skeleton_); failed != 0)
-    return bpf_error("load the BPF programs for calls", failed);
-  return add_rings();
+  return {};
+}
+
+void BpfCalls::see_layer(const std::string& layer) {
+  if (std::find(seen_layers_.begin(), seen_layers_.end(), layer) == seen_layers_.end())
+    seen_layers_.push_back(layer);
+}
+
+void BpfCalls::note_missing(const std::string& why, const std::string& hook) {
+  not_here_[why].insert(hook);
 }
 
 // Those of the layers asked for, and of them those that this kernel takes.
 void BpfCalls::choose_programs() {
-  std::map<std::string, std::set<std::string>> missing;  // hooks by reason
-  for (const KernelProgram& program : kernel_programs()) {
-    bpf_program* loaded = bpf_object__find_program_by_name(skeleton_->obj, program.program);
-    if (loaded == nullptr) continue;
-    bool wanted = *program.layer == 0 || settings_.layers.has(program.layer);
-    if (wanted) {
-      const HookState state = try_hook(program);
-      if (!state.can) missing[state.why].insert(program.hook);
-      wanted = state.can;
+  seen_layers_.clear();
+  for (const KernelProgram& program : kernel_programs())
+    if (bpf_program* all = bpf_object__find_program_by_name(skeleton_->obj, program.program))
+      bpf_program__set_autoload(all, false);
+  for (const KernelProgram* program : wanted_programs(settings_.layers, *types_)) {
+    bpf_program* wanted = bpf_object__find_program_by_name(skeleton_->obj, program->program);
+    std::string why = why_no_hook(*program, *types_);
+    if (refused_.contains(program->program)) why = "this kernel refuses the program for it";
+    if (!why.empty() || wanted == nullptr) {
+      note_missing(why, program->hook);
+      continue;
     }
-    bpf_program__set_autoload(loaded, wanted);
-    if (wanted && *program.layer != 0 &&
-        std::find(seen_layers_.begin(), seen_layers_.end(), program.layer) == seen_layers_.end())
-      seen_layers_.emplace_back(program.layer);
+    bpf_program__set_autoload(wanted, true);
+    if (*program->layer != 0) see_layer(program->layer);
   }
-  for (const auto& [why, hooks] : missing) {
-    const std::vector<std::string> names(hooks.begin(), hooks.end());
-    not_here_ += fmt::format("{}{} ({})", not_here_.empty() ? "" : ", ", join(names, ", "), why);
+  for (bpf_program* copied : {skeleton_->progs.hook_traced, skeleton_->progs.hook_registers}) {
+    bpf_program__set_autoload(copied, !wishes_.empty());
+    bpf_program__set_autoattach(copied, false);
   }
 }
 
-Status BpfCalls::add_rings() {
-  const int cpus = std::min<int>(libbpf_num_possible_cpus(), kWireCallCpus);
-  for (int cpu = 0; cpu < cpus; ++cpu) {
-    const int made = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "fathom_calls", 0, 0,
-                                    static_cast<uint32_t>(ring_bytes_), nullptr);
-    if (made < 0) return bpf_error("make a ring for calls", made);
-    Fd ring_fd(made);
-    const auto key = static_cast<uint32_t>(cpu);
-    const int failed =
-        bpf_map_update_elem(bpf_map__fd(skeleton_->maps.rings), &key, &made, BPF_ANY);
-    if (failed != 0) return bpf_error("place a ring for calls", failed);
-    TRY_ASSIGN(BpfRing ring, BpfRing::map(ring_fd.get(), ring_bytes_));
-    ring_fds_.push_back(std::move(ring_fd));
-    rings_.push_back(std::move(ring));
+// Each by the best rung that this kernel takes.
+Status BpfCalls::attach_hooks() {
+  if (wishes_.empty()) return {};
+  hooks_ = std::make_unique<HookPrograms>(*skeleton_);
+  uint32_t number = kHookFirst;
+  for (const HookWish& wish : wishes_) {
+    hooks_->set_function(number);
+    const HookOutcome outcome = attach_best(wish, *types_, *hooks_);
+    functions_[number++] = {wish.layer, wish.name, outcome.has_bytes, outcome.has_time};
+    if (outcome.sides.empty())
+      note_missing(outcome.why, wish.name);
+    else
+      see_layer(wish.layer);
   }
-  TRY_ASSIGN(BpfRing names, BpfRing::map(bpf_map__fd(skeleton_->maps.names), kWireNameRingBytes));
-  names_ = std::make_unique<BpfRing>(std::move(names));
   return {};
 }
 
@@ -191,6 +251,7 @@ Status BpfCalls::mark(int64_t pid) {
   auto calls = std::make_unique<WireTaskCalls>();
   calls->pid = calls->tid = static_cast<uint32_t>(pid);
   calls->waiting = 1;
+  skeleton_->bss->one_waits = 1;
   const int failed =
       bpf_map_update_elem(bpf_map__fd(skeleton_->maps.followed), &key, calls.get(), BPF_ANY);
   if (failed != 0) return bpf_error("mark process " + std::to_string(pid), failed);
@@ -209,7 +270,10 @@ void BpfCalls::adopt(const Target& target) {
 }
 
 Status BpfCalls::follow(const Target& target) {
-  if (whom_ == kCallsOfMarked) return mark(target.pid());
+  if (whom_ == kCallsOfMarked) {
+    for (const int64_t root : target.scope().roots) TRY(mark(root));
+    return {};
+  }
   if (whom_ == kCallsOfCgroup) {
     TRY_ASSIGN(const Fd folder, open_file(target.cgroup()->unified(), O_RDONLY | O_DIRECTORY));
     const uint32_t zero = 0;
@@ -223,29 +287,11 @@ Status BpfCalls::follow(const Target& target) {
 }
 
 Status BpfCalls::attach() {
+  TRY(attach_hooks());
+  types_.reset();
   if (const int failed = attach_calls(skeleton_); failed != 0)
     return bpf_error("attach the BPF programs for calls", failed);
   return {};
-}
-
-void BpfCalls::take_waiting(KernelRecords& records, bool last) {
-  std::erase_if(waiting_,
-                [&](const std::vector<std::byte>& record) { return records.take(record, last); });
-}
-
-void BpfCalls::drain(KernelRecords& records, bool last) {
-  for (std::span<const std::byte> name = names_->peek(); !name.empty(); name = names_->peek()) {
-    records.files().add(name);
-    names_->pop();
-  }
-  take_waiting(records, last);
-  for (BpfRing& ring : rings_) {
-    for (std::span<const std::byte> record = ring.peek(); !record.empty(); record = ring.peek()) {
-      if (!records.take(record, last || waiting_.size() >= kMostWaiting))
-        waiting_.emplace_back(record.begin(), record.end());
-      ring.pop();
-    }
-  }
 }
 
 void BpfCalls::send_before(uint32_t slice) {
@@ -258,7 +304,6 @@ void BpfCalls::send_before(uint32_t slice) {
 }
 
 void BpfCalls::gather(int64_t now_ns) {
-  if (settings_.trace) return;
   const auto slice =
       static_cast<uint32_t>((now_ns - settings_.slice_base_ns) / settings_.interval_ns);
   if (slice == gathered_) return;
@@ -268,21 +313,18 @@ void BpfCalls::gather(int64_t now_ns) {
 
 void BpfCalls::finish(KernelRecords& records) {
   detach_calls(skeleton_);
+  if (hooks_) hooks_->detach();
   // Whoever runs one of the programs at this moment has left it then.
   syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-  drain(records, false);
-  if (!settings_.trace) send_before(UINT32_MAX);
-  const auto unread = [this] {
-    return std::any_of(rings_.begin(), rings_.end(),
-                       [](const BpfRing& ring) { return !ring.empty(); });
-  };
+  rings_.drain(records, false);
+  send_before(UINT32_MAX);
   for (int tries = 0; tries < kEndPatience; ++tries) {
-    drain(records, false);
-    if (!unread()) break;
+    rings_.drain(records, false);
+    if (rings_.empty()) break;
     sched_yield();
   }
-  drain(records, true);
-  unfinished_ = unread();
+  rings_.drain(records, true);
+  unfinished_ = !rings_.empty();
   count_unended();
 }
 
@@ -298,15 +340,18 @@ void BpfCalls::count_unended() {
   }
 }
 
+// Within a program of ours: the kernel does not begin it again.
+int64_t BpfCalls::missed() const {
+  return calls_missed(skeleton_) + (hooks_ ? hooks_->missed() : 0);
+}
+
 int64_t BpfCalls::dropped() const {
-  return static_cast<int64_t>(skeleton_->bss->counts.dropped) + calls_missed(skeleton_);
+  return static_cast<int64_t>(skeleton_->bss->counts.dropped) + missed();
 }
 
 int64_t BpfCalls::buffer_bytes() const {
-  const auto rings = static_cast<int64_t>(rings_.size() * ring_bytes_);
   const int64_t slots = kWireFileSlots * int64_t{64};
-  return rings + kWireNameRingBytes + slots +
-         static_cast<int64_t>(rings_.size() * sizeof(WireNameScratch));
+  return rings_.buffer_bytes() + slots + kWireSlots * int64_t{sizeof(WireTaskCalls)};
 }
 
 std::string BpfCalls::rung() const {
@@ -320,9 +365,11 @@ std::string BpfCalls::missing() const {
     if (count == 0) return;
     text += fmt::format("{}{} {}", text.empty() ? "" : "; ", format_count(count), what);
   };
-  add(static_cast<uint64_t>(dropped()),
-      "calls in the kernel were lost: the recorder came too late");
-  add(static_cast<uint64_t>(unended_),
+  add(counts.dropped, "calls in the kernel were lost: the recorder came too late");
+  add(static_cast<uint64_t>(missed()),
+      "calls in the kernel were lost: they came while another of their kind was looked at");
+  add(counts.no_room, "requests were not followed: too many at once");
+  add(counts.unended + static_cast<uint64_t>(unended_),
       "requests of disks had not ended, or their end was not told");
   add(counts.not_followed + static_cast<uint64_t>(misses_),
       "processes or threads were not followed: no memory for it");
@@ -331,7 +378,11 @@ std::string BpfCalls::missing() const {
   add(counts.too_deep, "calls were nested too deep");
   if (unfinished_)
     text += (text.empty() ? "" : "; ") + std::string("a ring was not read to its end");
-  if (!not_here_.empty()) text += (text.empty() ? "" : "; ") + ("not seen: " + not_here_);
+  std::string not_seen;
+  for (const auto& [why, hooks] : not_here_)
+    not_seen +=
+        fmt::format("{}{} ({})", not_seen.empty() ? "" : ", ", first_few(hooks, kNamesShown), why);
+  if (!not_seen.empty()) text += (text.empty() ? "" : "; ") + ("not seen: " + not_seen);
   return text;
 }
 

@@ -12,15 +12,21 @@
 #include "launch/launcher.h"
 #include "probe/io/kernel_records.h"
 #include "probe/io/layers.h"
+#include "probe/io/probe_set.h"
 
 namespace fathom {
 
+class CallStacks;
+
 struct KernelCallSettings {
   bool trace = false;
-  bool files = true;  // by name
+  bool files = true;      // by name
+  uint64_t own_mark = 0;  // of calls that our library makes in the target; 0: it is not there
   int64_t interval_ns = 0, slice_base_ns = 0;
   int64_t least_duration_ns = 0, least_bytes = 0;  // of traced calls
+  CallStacks* stacks = nullptr;                    // takes those of traced calls; nullptr: none
   LayerChoice layers;
+  std::vector<Capture> captures = {};  // of a probe set
 };
 
 class KernelCalls {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/io/kernel_layers.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <fmt/format.h>
-#include <linux/bpf.h>
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
+#include <iterator>
 
-#include "base/fd.h"
+#include "base/text.h"
+#include "probe/io/hook_plan.h"
 #include "wire/calls.h"
 
 namespace fathom {
@@ -17,57 +15,56 @@ namespace {
 
 // clang-format off
 constexpr KernelProgram kPrograms[] = {
-    {"on_enter", "sys", "sys_enter", false, 110},
-    {"on_exit", "sys", "sys_exit", false, 170},
-    {"on_fork", "", "sched_process_fork", false, 900},
-    {"on_exec", "", "sched_process_exec", false, 900},
-    {"on_end", "", "sched_process_exit", false, 900},
-    {"ext4_da_write_begin", "ext4", "ext4_da_write_begin", false, 80},
-    {"ext4_da_write_end", "ext4", "ext4_da_write_end", false, 80},
-    {"ext4_write_begin", "ext4", "ext4_write_begin", false, 80},
-    {"ext4_write_end", "ext4", "ext4_write_end", false, 80},
-    {"ext4_sync_file_enter", "ext4", "ext4_sync_file_enter", false, 80},
-    {"ext4_sync_file_exit", "ext4", "ext4_sync_file_exit", false, 80},
-    {"ext4_truncate_enter", "ext4", "ext4_truncate_enter", false, 80},
-    {"ext4_truncate_exit", "ext4", "ext4_truncate_exit", false, 80},
-    {"ext4_unlink_enter", "ext4", "ext4_unlink_enter", false, 80},
-    {"ext4_unlink_exit", "ext4", "ext4_unlink_exit", false, 80},
-    {"ext4_fallocate_enter", "ext4", "ext4_fallocate_enter", false, 80},
-    {"ext4_fallocate_exit", "ext4", "ext4_fallocate_exit", false, 80},
-    {"ext4_ext_map_blocks_enter", "ext4", "ext4_ext_map_blocks_enter", false, 80},
-    {"ext4_ext_map_blocks_exit", "ext4", "ext4_ext_map_blocks_exit", false, 80},
-    {"ext4_writepages", "ext4", "ext4_writepages", false, 80},
-    {"ext4_writepages_result", "ext4", "ext4_writepages_result", false, 80},
-    {"ext4_read_folio", "ext4", "ext4_read_folio", false, 80},
-    {"jbd2_handle_start", "jbd2", "jbd2_handle_start", false, 80},
-    {"jbd2_handle_stats", "jbd2", "jbd2_handle_stats", false, 80},
-    {"jbd2_start_commit", "jbd2", "jbd2_start_commit", false, 80},
-    {"jbd2_end_commit", "jbd2", "jbd2_end_commit", false, 80},
-    {"mm_filemap_get_pages", "os_cache", "mm_filemap_get_pages", false, 110},
-    {"mm_filemap_add_to_page_cache", "os_cache", "mm_filemap_add_to_page_cache", false, 110},
-    {"mm_filemap_delete_from_page_cache", "os_cache", "mm_filemap_delete_from_page_cache", false, 110},
-    {"mm_filemap_fault", "os_cache", "mm_filemap_fault", false, 110},
-    {"mm_filemap_map_pages", "os_cache", "mm_filemap_map_pages", false, 110},
-    {"writeback_dirty_folio", "os_cache", "writeback_dirty_folio", false, 110},
-    {"balance_dirty_pages", "os_cache", "balance_dirty_pages", false, 110},
-    {"page_fault_user", "faults", "page_fault_user", false, 90},
-    {"page_fault_kernel", "faults", "page_fault_kernel", false, 90},
-    {"block_io_start", "block", "block_io_start", false, 250},
-    {"block_rq_issue", "block", "block_rq_issue", false, 250},
-    {"block_rq_complete", "block", "block_rq_complete", false, 250},
-    {"block_io_done", "block", "block_io_done", false, 50},
-    {"block_bio_backmerge", "block", "block_bio_backmerge", false, 250},
-    {"block_bio_frontmerge", "block", "block_bio_frontmerge", false, 250},
-    {"io_uring_submit_req", "io_uring", "io_uring_submit_req", false, 250},
-    {"io_uring_complete", "io_uring", "io_uring_complete", false, 250},
-    {"vfs_read_enter", "vfs", "vfs_read", true, 80},
-    {"vfs_read_exit", "vfs", "vfs_read", true, 80},
-    {"vfs_write_enter", "vfs", "vfs_write", true, 80},
-    {"vfs_write_exit", "vfs", "vfs_write", true, 80},
-    {"vfs_fsync_enter", "vfs", "vfs_fsync_range", true, 80},
-    {"vfs_fsync_exit", "vfs", "vfs_fsync_range", true, 80},
-    {"vfs_open_enter", "vfs", "vfs_open", true, 80},
-    {"vfs_open_exit", "vfs", "vfs_open", true, 80},
+    {"on_enter", "sys", "sys_enter", 110},
+    {"on_exit", "sys", "sys_exit", 170},
+    {"on_fork", "", "sched_process_fork", 900},
+    {"on_exec", "", "sched_process_exec", 900},
+    {"on_end", "", "sched_process_exit", 900},
+    {"on_gone", "", "sched_process_free", 300},
+    {"ext4_da_write_begin", "ext4", "ext4_da_write_begin", 80},
+    {"ext4_da_write_end", "ext4", "ext4_da_write_end", 80},
+    {"ext4_write_begin", "ext4", "ext4_write_begin", 80},
+    {"ext4_write_end", "ext4", "ext4_write_end", 80},
+    {"ext4_sync_file_enter", "ext4", "ext4_sync_file_enter", 80},
+    {"ext4_sync_file_exit", "ext4", "ext4_sync_file_exit", 80},
+    {"ext4_truncate_enter", "ext4", "ext4_truncate_enter", 80},
+    {"ext4_truncate_exit", "ext4", "ext4_truncate_exit", 80},
+    {"ext4_unlink_enter", "ext4", "ext4_unlink_enter", 80},
+    {"ext4_unlink_exit", "ext4", "ext4_unlink_exit", 80},
+    {"ext4_fallocate_enter", "ext4", "ext4_fallocate_enter", 80},
+    {"ext4_fallocate_exit", "ext4", "ext4_fallocate_exit", 80},
+    {"ext4_ext_map_blocks_enter", "ext4", "ext4_ext_map_blocks_enter", 80},
+    {"ext4_ext_map_blocks_exit", "ext4", "ext4_ext_map_blocks_exit", 80},
+    {"ext4_writepages", "ext4", "ext4_writepages", 80},
+    {"ext4_writepages_result", "ext4", "ext4_writepages_result", 80},
+    {"ext4_read_folio", "ext4", "ext4_read_folio", 80},
+    {"jbd2_handle_start", "jbd2", "jbd2_handle_start", 80},
+    {"jbd2_handle_stats", "jbd2", "jbd2_handle_stats", 80},
+    {"jbd2_start_commit", "jbd2", "jbd2_start_commit", 80},
+    {"jbd2_end_commit", "jbd2", "jbd2_end_commit", 80},
+    {"mm_filemap_get_pages", "os_cache", "mm_filemap_get_pages", 110},
+    {"mm_filemap_add_to_page_cache", "os_cache", "mm_filemap_add_to_page_cache", 110},
+    {"mm_filemap_delete_from_page_cache", "os_cache", "mm_filemap_delete_from_page_cache", 110},
+    {"mm_filemap_fault", "os_cache", "mm_filemap_fault", 110},
+    {"mm_filemap_map_pages", "os_cache", "mm_filemap_map_pages", 110},
+    {"writeback_dirty_folio", "os_cache", "writeback_dirty_folio", 110},
+    {"balance_dirty_pages", "os_cache", "balance_dirty_pages", 110},
+    {"page_fault_user", "faults", "page_fault_user", 90},
+    {"page_fault_kernel", "faults", "page_fault_kernel", 90},
+    {"writeback_single_inode_start", "writeback", "writeback_single_inode_start", 250},
+    {"writeback_single_inode", "writeback", "writeback_single_inode", 250},
+    {"writeback_write_inode_start", "writeback", "writeback_write_inode_start", 250},
+    {"writeback_write_inode", "writeback", "writeback_write_inode", 250},
+    {"block_io_start", "block", "block_io_start", 250},
+    {"block_rq_insert", "block", "block_rq_insert", 250, "block_io_start"},
+    {"block_rq_issue", "block", "block_rq_issue", 250},
+    {"block_rq_complete", "block", "block_rq_complete", 250},
+    {"block_io_done", "block", "block_io_done", 50},
+    {"block_bio_backmerge", "block", "block_bio_backmerge", 250},
+    {"block_bio_frontmerge", "block", "block_bio_frontmerge", 250},
+    {"io_uring_submit_req", "io_uring", "io_uring_submit_req", 250},
+    {"io_uring_submit_sqe", "io_uring", "io_uring_submit_sqe", 250, "io_uring_submit_req"},
+    {"io_uring_complete", "io_uring", "io_uring_complete", 250},
 };
 
 struct LayerFunction {
@@ -97,6 +94,8 @@ constexpr LayerFunction kFunctions[] = {
     {kCacheThrottle, "os_cache", "throttle", false, false},
     {kFaultUser, "faults", "page_fault_user", false, false},
     {kFaultKernel, "faults", "page_fault_kernel", false, false},
+    {kWritebackInode, "writeback", "write_inode_pages", true, true},
+    {kWritebackMetadata, "writeback", "write_inode_metadata", false, true},
     {kBlockQueue, "block", "queue", false, true},
     {kBlockRead, "block", "read", true, true},
     {kBlockWrite, "block", "write", true, true},
@@ -106,10 +105,6 @@ constexpr LayerFunction kFunctions[] = {
     {kBlockMerge, "block", "merge", false, false},
     {kBlockSequential, "block", "sequential", true, false},
     {kBlockRandom, "block", "random", true, false},
-    {kVfsRead, "vfs", "vfs_read", true, true},
-    {kVfsWrite, "vfs", "vfs_write", true, true},
-    {kVfsFsync, "vfs", "vfs_fsync", false, true},
-    {kVfsOpen, "vfs", "vfs_open", false, true},
 };
 // clang-format on
 
@@ -197,44 +192,72 @@ void name_layer_functions(std::vector<KernelFunction>& functions) {
   }
 }
 
-HookState try_hook(const KernelProgram& program) {
-  const int type = libbpf_find_vmlinux_btf_id(
-      program.hook, program.by_function ? BPF_TRACE_FENTRY : BPF_TRACE_RAW_TP);
-  if (type <= 0)
-    return {false, program.by_function ? "this kernel has no such function"
-                                       : "this kernel has no such tracepoint"};
-  if (!program.by_function) return {};
-  // The kernel may know the function and refuse programs on functions all the same.
-  const bpf_insn nothing[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0},
-                              {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
-  LIBBPF_OPTS(bpf_prog_load_opts, options);
-  options.expected_attach_type = BPF_TRACE_FENTRY;
-  options.attach_btf_id = static_cast<uint32_t>(type);
-  const Fd loaded(bpf_prog_load(BPF_PROG_TYPE_TRACING, "fathom_try", "GPL", nothing,
-                                std::size(nothing), &options));
-  if (!loaded.valid())
-    return {false, std::string("this kernel takes no programs on functions (") +
-                       std::strerror(errno) + ")"};
-  const Fd attached(bpf_raw_tracepoint_open(nullptr, loaded.get()));
-  if (!attached.valid())
-    return {false, std::string("this kernel attaches no programs to functions (") +
-                       std::strerror(errno) + ")"};
-  return {};
+std::vector<const KernelProgram*> wanted_programs(const LayerChoice& layers,
+                                                  const KernelTypes& types) {
+  std::vector<const KernelProgram*> wanted;
+  for (const KernelProgram& program : kPrograms) {
+    if (*program.layer != 0 && !layers.has(program.layer)) continue;
+    const bool has = types.tracepoint(program.hook) != nullptr;
+    if (program.instead_of != nullptr && (!has || types.tracepoint(program.instead_of) != nullptr))
+      continue;
+    const auto stands_in = [&](const KernelProgram& other) {
+      return other.instead_of != nullptr && std::string_view(other.instead_of) == program.hook &&
+             types.tracepoint(other.hook) != nullptr;
+    };
+    if (has || std::none_of(std::begin(kPrograms), std::end(kPrograms), stands_in))
+      wanted.push_back(&program);
+  }
+  return wanted;
 }
 
-std::string kernel_plan(const LayerChoice& layers) {
-  std::string text =
-      fmt::format("{:<9} {:<34} {:<7} {:>9}  {}\n", "layer", "attached to", "by", "cost", "here");
-  for (const KernelProgram& program : kPrograms) {
-    const bool always = *program.layer == 0;
-    if (!always && !layers.has(program.layer)) continue;
-    const HookState state = try_hook(program);
-    const char* by = !program.by_function                               ? "tp_btf"
-                     : std::string_view(program.program).ends_with("t") ? "fexit"
-                                                                        : "fentry";
-    text += fmt::format("{:<9} {:<34} {:<7} {:>6} ns  {}\n", always ? "all" : program.layer,
-                        program.hook, by, program.cost_ns, state.can ? "yes" : "no: " + state.why);
+std::string why_no_hook(const KernelProgram& program, const KernelTypes& types) {
+  return types.tracepoint(program.hook) != nullptr ? "" : "this kernel has no such tracepoint";
+}
+
+std::set<std::string> hooks_of(const LayerChoice& layers) {
+  std::set<std::string> hooks;
+  for (const KernelProgram& program : kPrograms)
+    if (layers.has(program.layer)) hooks.insert(program.hook);
+  return hooks;
+}
+
+namespace {
+
+std::string plan_line(std::string_view layer, std::string_view where, std::string_view by,
+                      int cost_ns, std::string_view here) {
+  return fmt::format("{:<9} {:<34} {:<9} {:>6}  {}\n", layer, where, by,
+                     cost_ns > 0 ? fmt::format("{} ns", cost_ns) : "", here);
+}
+
+std::string hook_lines(const HookWish& wish, const HookOutcome& outcome) {
+  const std::string also =
+      wish.also.empty() ? "" : fmt::format(", and not in {}", join(wish.also, ", "));
+  std::string text;
+  for (const HookSide& side : outcome.sides) {
+    const bool own = side.where == wish.name || side.rung == HookRung::kUprobe;
+    text += plan_line(wish.layer, side.rung == HookRung::kUprobe ? wish.name : side.where,
+                      side_name(side), side_cost_ns(side),
+                      "yes" + (own ? "" : ", as " + wish.name) + also);
   }
+  if (outcome.sides.empty())
+    text += plan_line(wish.layer, wish.name, "", 0, "no: " + outcome.why + also);
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> kernel_plan(const LayerChoice& layers, const std::vector<Capture>& captures) {
+  TRY_ASSIGN(const auto types, KernelTypes::load());
+  std::string text = plan_line("layer", "attached to", "by", 0, "here");
+  for (const KernelProgram* program : wanted_programs(layers, *types)) {
+    const std::string why = why_no_hook(*program, *types);
+    text += plan_line(*program->layer == 0 ? "all" : program->layer, program->hook, "tp_btf",
+                      program->cost_ns, why.empty() ? "yes" : "no: " + why);
+  }
+  TRY_ASSIGN(const auto wishes, wish_hooks(layers, captures, *types, hooks_of(layers)));
+  const auto attacher = try_hooks();
+  for (const HookWish& wish : wishes)
+    text += hook_lines(wish, attach_best(wish, *types, *attacher));
   return text;
 }
 

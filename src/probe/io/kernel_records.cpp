@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/io/kernel_records.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -39,14 +40,28 @@ KernelRecords::KernelRecords(RecordStream& out, std::vector<KernelFunction> func
   });
 }
 
+bool KernelRecords::is_wanted(const std::string& name) const {
+  const auto begins_so = [&name](const std::string& prefix) { return name.starts_with(prefix); };
+  const auto& prefixes = settings_.path_prefixes;
+  const auto& own = settings_.own_prefixes;
+  return (prefixes.empty() || std::any_of(prefixes.begin(), prefixes.end(), begins_so)) &&
+         std::none_of(own.begin(), own.end(), begins_so);
+}
+
 KernelRecords::KnownName& KernelRecords::name_of(uint32_t file) {
   const auto [place, added] = file_ids_.try_emplace(file);
   if (!added) return place->second;
   const std::string* name = files_.find(file);
   if (name == nullptr) return place->second;
   place->second.id = out_.string(printable(*name));
-  place->second.wanted = name->starts_with(settings_.path_prefix);
+  place->second.wanted = is_wanted(*name);
   return place->second;
+}
+
+bool KernelRecords::is_wanted(uint32_t file) {
+  if (file == 0) return settings_.path_prefixes.empty();
+  return (settings_.path_prefixes.empty() && settings_.own_prefixes.empty()) ||
+         name_of(file).wanted;
 }
 
 ThreadId KernelRecords::thread_of(const WireCallHead& head) {
@@ -70,6 +85,10 @@ bool KernelRecords::take(std::span<const std::byte> record, bool last) {
     return true;
   }
   if (head.file != 0 && !last && files_.find(head.file) == nullptr) return false;
+  if (!is_wanted(head.file)) {
+    ++left_out_;
+    return true;
+  }
   WireOneCall one;
   WireSumOfCalls sum;
   WireTracedCall traced;
@@ -136,13 +155,19 @@ void KernelRecords::take_sum(const WireSumOfCalls& sum) {
       std::span<const int64_t>(buckets).first(used));
 }
 
-void KernelRecords::take_traced(const WireTracedCall& call) {
+void KernelRecords::take_stacked(const WireTracedCall& call, StackId stack, DetailId detail) {
+  if (call.head.function >= functions_.size()) {
+    ++damaged_;
+  } else if (!is_wanted(call.head.file)) {
+    ++left_out_;
+  } else {
+    take_traced(call, stack, detail);
+  }
+}
+
+void KernelRecords::take_traced(const WireTracedCall& call, StackId stack, DetailId detail) {
   const KernelFunction& function = functions_[call.head.function];
   const Counter from = counter_of(call.head, 0);
-  if (!settings_.path_prefix.empty() && (call.head.file == 0 || !name_of(call.head.file).wanted)) {
-    ++left_out_;
-    return;
-  }
   Span span;
   span.start_ns = count_or_none(call.start_ns);
   span.duration_ns = count_or_none(call.duration_ns);
@@ -153,6 +178,8 @@ void KernelRecords::take_traced(const WireTracedCall& call) {
   if (function.has_bytes) span.bytes = std::max<int64_t>(call.result, 0);
   span.result = call.result;
   if (call.offset >= 0) span.offset_bytes = call.offset;
+  span.stack = stack;
+  span.detail = detail;
   ++calls_;
   out_.add(span);
 }

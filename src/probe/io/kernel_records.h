@@ -26,7 +26,8 @@ struct KernelFunction {
 struct KernelRecordSettings {
   int64_t slice_base_ns = 0, interval_ns = 0;
   bool times = true;
-  std::string path_prefix;  // traced calls of other files are left out; empty: none is
+  std::vector<std::string> path_prefixes;  // calls of other files are left out; empty: none is
+  std::vector<std::string> own_prefixes;   // files of ours: what is done to them is no program's
 };
 
 class KernelRecords {
@@ -38,6 +39,9 @@ class KernelRecords {
   // One record of a ring. False: its file has no name yet, and it should come again later;
   // `last`: it will not.
   bool take(std::span<const std::byte> record, bool last);
+
+  // A traced call with its stack, and what is to be said of that.
+  void take_stacked(const WireTracedCall& call, StackId stack, DetailId detail);
 
   [[nodiscard]] int64_t calls() const { return calls_; }
   [[nodiscard]] int64_t damaged() const { return damaged_; }
@@ -53,8 +57,10 @@ class KernelRecords {
   };
   void take_one(const WireOneCall& call);
   void take_sum(const WireSumOfCalls& sum);
-  void take_traced(const WireTracedCall& call);
+  void take_traced(const WireTracedCall& call, StackId stack = {}, DetailId detail = {});
   KnownName& name_of(uint32_t file);
+  [[nodiscard]] bool is_wanted(const std::string& name) const;
+  bool is_wanted(uint32_t file);
   ThreadId thread_of(const WireCallHead& head);
   Counter counter_of(const WireCallHead& head, uint32_t slice);
   void add(Counter& counter, const KernelFunction& function, uint64_t time_ns, uint64_t self_ns,

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -100,8 +101,8 @@ class BpfTasks final : public TaskSource {
   Ring ring_;
   std::vector<uint64_t> arena_;  // records of one drain, 8-byte aligned as in the ring
   std::vector<Kept> kept_;
-  bool adopts_ = false;
-  std::vector<int32_t> ended_, ended_before_;  // pids, told by the last two drains
+  std::unordered_set<int32_t> adopted_;        // pids, as the kernel has them
+  std::vector<int32_t> ended_, ended_before_;  // of those, told by the last two drains
   int64_t seen_ = 0;
 };
 
@@ -129,8 +130,9 @@ Status BpfTasks::follow(int64_t root) {
   const Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(root), 0)));
   if (!pidfd.valid()) return errno_error("pidfd_open " + std::to_string(root));
   const int key = pidfd.get();
-  const WireFollowed unmarked{};
-  const int failed = bpf_map_update_elem(programs_.followed_fd, &key, &unmarked, BPF_ANY);
+  WireFollowed mark{};
+  mark.awaits_exec = 1;
+  const int failed = bpf_map_update_elem(programs_.followed_fd, &key, &mark, BPF_ANY);
   if (failed != 0) return bpf_error("mark process " + std::to_string(root), failed);
   return {};
 }
@@ -138,9 +140,9 @@ Status BpfTasks::follow(int64_t root) {
 Status BpfTasks::adopt(int64_t pid) {
   const auto key = static_cast<int32_t>(pid);
   const uint8_t present = 1;
-  adopts_ = true;
   const int failed = bpf_map_update_elem(programs_.adopted_fd, &key, &present, BPF_ANY);
   if (failed != 0) return bpf_error("follow process " + std::to_string(pid), failed);
+  adopted_.insert(key);
   return {};
 }
 
@@ -175,8 +177,9 @@ void BpfTasks::await_exits() {
 // Its id may come back as a stranger's. Not at once: where threads end together each says that the
 // process ends, and those whose turn is still to come must be known by it.
 void BpfTasks::forget_ended() {
-  for (const int32_t pid : std::exchange(ended_before_, std::exchange(ended_, {})))
-    bpf_map_delete_elem(programs_.adopted_fd, &pid);
+  for (const int32_t pid : std::exchange(ended_before_, std::exchange(ended_, {}))) {
+    if (adopted_.erase(pid) != 0) bpf_map_delete_elem(programs_.adopted_fd, &pid);
+  }
 }
 
 void BpfTasks::drain(TaskListener& listener) {
@@ -215,7 +218,7 @@ void BpfTasks::deliver(const WireTask& task, TaskListener& listener) {
       event.kind = TaskEvent::Kind::kExit;
       event.exit_code = task.other;
       event.ends_process = exit.ends_process != 0;
-      if (event.ends_process && adopts_) ended_.push_back(task.pid);
+      if (event.ends_process && adopted_.contains(task.pid)) ended_.push_back(task.pid);
       event.usage = &usage;
       return listener.on_task(event);
     }

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // TaskSource by perf_event task records: any user may, where kernel.perf_event_paranoid is at
-// most 2. One task-clock event per CPU, inherited by every descendant; each fork clones them, so it
-// costs more the more CPUs there are. The kernel writes FORK, COMM and EXIT, and after each EXIT
-// one READ per CPU with the thread's CPU time there, up to that point: the last 0.1 ms of a task's
-// life are not in it. Executables and arguments are read from /proc when drained: gone if the
-// process is.
-#include <sys/ioctl.h>
+// most 2. Two events per CPU, inherited by every descendant; each fork clones them, so it costs
+// more the more CPUs there are. One makes the kernel write FORK, COMM and EXIT. The other is a
+// task-clock: after each EXIT comes one READ per CPU with the thread's CPU time there, up to that
+// point: the last 0.1 ms of a task's life are not in it. Executables and arguments are read from
+// /proc when drained: gone if the process is.
+//
+// READs have rings of their own. A task that ends writes those of all CPUs from the one it is on,
+// and the kernel's rings bear one writing CPU only: now and then one falls silent for good. It
+// costs the CPU time of a few tasks, then the rings are changed.
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -19,12 +24,14 @@
 #include "base/perf_event.h"
 #include "base/proc.h"
 #include "base/proc_system.h"
+#include "probe/resources/perf_rings.h"
 #include "probe/resources/task_source.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kRingBytes = size_t{128} << 10;
+constexpr size_t kReadRingBytes = size_t{64} << 10;
 constexpr size_t kLeastRingBytes = size_t{8} << 10;
 
 // What the kernel appends to every record: sample_type TID | TIME with sample_id_all.
@@ -71,23 +78,31 @@ struct Process {
   std::vector<int64_t> threads;
 };
 
-perf_event_attr task_clock_attr() {
+perf_event_attr inherited_attr(uint64_t software_event) {
   perf_event_attr attr{};
   attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_TASK_CLOCK;
+  attr.config = software_event;
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   attr.sample_id_all = 1;
   attr.inherit = 1;
-  attr.inherit_stat = 1;
-  attr.task = 1;
-  attr.comm = 1;
-  attr.comm_exec = 1;
   attr.exclude_kernel = 1;  // a user may not count the kernel; the clock runs there all the same
   attr.exclude_hv = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;
-  attr.wakeup_watermark = UINT32_MAX;  // the kernel takes the ring's size: nobody is woken
+  return attr;
+}
+
+perf_event_attr news_attr() {
+  perf_event_attr attr = inherited_attr(PERF_COUNT_SW_DUMMY);
+  attr.task = 1;
+  attr.comm = 1;
+  attr.comm_exec = 1;
+  return attr;
+}
+
+perf_event_attr clock_attr() {
+  perf_event_attr attr = inherited_attr(PERF_COUNT_SW_TASK_CLOCK);
+  attr.inherit_stat = 1;
   return attr;
 }
 
@@ -103,20 +118,17 @@ class PerfTasks final : public TaskSource {
   [[nodiscard]] int64_t buffer_bytes() const override;
 
  private:
-  struct Source {
-    Fd event;
-    PerfRing ring;
-  };
-
   // A clock of one task that no other has.
   struct OwnClock {
     Fd event;
     int64_t before_ns = 0;  // what the task had run when it was opened
   };
 
+  Status make_rings();
   Status follow(int64_t tid);
   [[nodiscard]] bool follows(int64_t pid, int64_t tid) const;
-  void take_ring(PerfRing& ring);
+  void take_rings();
+  void renew_read_rings();
   void take_record(const perf_event_header& header);
   void join_reads();
   void take_own_clock(Note& exit);
@@ -129,9 +141,11 @@ class PerfTasks final : public TaskSource {
 
   std::unordered_map<int64_t, OwnClock> own_clocks_;  // by tid: of tasks that were not inherited
   std::vector<int> cpus_;
-  std::vector<Source> sources_;  // by CPU
-  std::vector<Fd> redirected_;   // events that write into the rings of those
+  std::optional<PerfRings> news_, reads_;
+  std::vector<Fd> news_events_;  // of the tasks followed; inherited by those to come
+  std::vector<Fd> clocks_;       // the same: one per CPU, in their order, for each task
   std::vector<Note> notes_;      // not yet delivered
+  bool reads_missed_ = false;    // by an EXIT that was waited for
   std::unordered_map<int64_t, Process> live_;
   int64_t seen_ = 0;
   int64_t dropped_ = 0;
@@ -150,29 +164,38 @@ Result<std::unique_ptr<TaskSource>> PerfTasks::make(int64_t root) {
   return std::unique_ptr<TaskSource>(std::move(tasks));
 }
 
-// The events of the first task own the rings, those of others write into them.
+Status PerfTasks::make_rings() {
+  if (news_) return {};
+  TRY_ASSIGN(PerfRings news, PerfRings::make(cpus_, news_attr(), kRingBytes, kLeastRingBytes));
+  TRY_ASSIGN(PerfRings reads,
+             PerfRings::make(cpus_, clock_attr(), kReadRingBytes, kLeastRingBytes));
+  news_ = std::move(news);
+  reads_ = std::move(reads);
+  return {};
+}
+
 Status PerfTasks::follow(int64_t tid) {
+  TRY(make_rings());
   const auto pid = static_cast<pid_t>(tid);
   // An event of the task alone, for its own CPU time. It has a second effect that matters more: the
   // kernel may swap equal sets of events between a parent and a child at a switch, and whoever
   // exits with the parent's set has no READ. With this event the sets are never equal.
-  perf_event_attr own = task_clock_attr();
-  own.inherit = own.inherit_stat = own.task = own.comm = own.comm_exec = 0;
+  perf_event_attr own = clock_attr();
+  own.inherit = own.inherit_stat = 0;
   TRY_ASSIGN(Fd clock, open_perf_event(own, pid, -1));
   const auto before = read_proc_schedstat(proc_folder(tid));
   own_clocks_[tid] = {std::move(clock), before.ok() ? before.value().run_ns : 0};
-  const bool first = sources_.empty();
-  for (size_t i = 0; i < cpus_.size(); ++i) {
-    TRY_ASSIGN(Fd event, open_perf_event(task_clock_attr(), pid, cpus_[i]));
-    if (first) {
-      TRY_ASSIGN(PerfRing ring, PerfRing::map(event.get(), kRingBytes, kLeastRingBytes));
-      sources_.push_back({std::move(event), std::move(ring)});
-      continue;
-    }
-    if (ioctl(event.get(), PERF_EVENT_IOC_SET_OUTPUT, sources_[i].event.get()) != 0)
-      return errno_error("share a perf ring");
-    redirected_.push_back(std::move(event));
+  std::vector<Fd> news, clocks;
+  for (size_t at = 0; at < cpus_.size(); ++at) {
+    TRY_ASSIGN(Fd event, open_perf_event(news_attr(), pid, cpus_[at]));
+    TRY(news_->take(event, at));
+    news.push_back(std::move(event));
+    TRY_ASSIGN(event, open_perf_event(clock_attr(), pid, cpus_[at]));
+    TRY(reads_->take(event, at));
+    clocks.push_back(std::move(event));
   }
+  std::move(news.begin(), news.end(), std::back_inserter(news_events_));
+  std::move(clocks.begin(), clocks.end(), std::back_inserter(clocks_));
   return {};
 }
 
@@ -193,13 +216,11 @@ bool PerfTasks::follows(int64_t pid, int64_t tid) const {
 Status PerfTasks::adopt(int64_t pid) {
   for (bool found = true; found;) {
     found = false;
-    for (Source& source : sources_) take_ring(source.ring);
+    take_rings();
     for (const int64_t tid : list_ids(proc_folder(pid) + "/task").value_or({})) {
       if (follows(pid, tid)) continue;
-      const bool first = sources_.empty();
       if (Status followed = follow(tid); !followed.ok()) {
         own_clocks_.erase(tid);
-        if (first) sources_.clear();
         if (access(proc_folder(pid, tid).c_str(), F_OK) != 0) continue;  // it has ended
         return followed;
       }
@@ -245,10 +266,22 @@ void PerfTasks::take_record(const perf_event_header& header) {
   notes_.push_back(note);
 }
 
-void PerfTasks::take_ring(PerfRing& ring) {
-  ring.begin();
-  while (const perf_event_header* header = ring.next()) take_record(*header);
-  ring.end();
+void PerfTasks::take_rings() {
+  if (!news_) return;
+  news_->drain([this](const perf_event_header& header) { take_record(header); });
+  reads_->drain([this](const perf_event_header& header) {
+    if (header.type == PERF_RECORD_READ) take_record(header);
+  });
+}
+
+// Where one cannot be made, CPU times stay unknown: the next drain tries again.
+void PerfTasks::renew_read_rings() {
+  auto fresh = PerfRings::make(cpus_, clock_attr(), kReadRingBytes, kLeastRingBytes);
+  if (!fresh.ok()) return;
+  for (size_t at = 0; at < clocks_.size(); ++at)
+    if (!fresh.value().take(clocks_[at], at % cpus_.size()).ok()) return;
+  reads_ = std::move(fresh.value());
+  reads_missed_ = false;
 }
 
 // READs stand next to their EXIT in time, a little before or after, one on every CPU's ring. They
@@ -270,7 +303,7 @@ void PerfTasks::join_reads() {
       early.erase(note.tid);
     } else if (note.type == PERF_RECORD_READ) {
       const auto exit = exits.find(note.tid);
-      if (exit != exits.end() && exit->second->reads < sources_.size()) {
+      if (exit != exits.end() && exit->second->reads < cpus_.size()) {
         join(*exit->second, note);
       } else {
         early.emplace(note.tid, &note);
@@ -289,7 +322,7 @@ void PerfTasks::take_own_clock(Note& exit) {
   uint64_t value = 0;
   if (read(clock->second.event.get(), &value, sizeof(value)) == sizeof(value)) {
     exit.value = static_cast<int64_t>(value) + clock->second.before_ns;
-    exit.reads = sources_.size();
+    exit.reads = cpus_.size();
   }
   own_clocks_.erase(clock);  // after an exec, another task may have its id
 }
@@ -298,12 +331,12 @@ void PerfTasks::take_own_clock(Note& exit) {
 bool PerfTasks::must_wait(const Note& note, int64_t until_ns) const {
   if (note.time_ns > until_ns) return true;
   if (note.type == PERF_RECORD_READ) return false;  // passed over, not delivered
-  return note.type == PERF_RECORD_EXIT && note.reads < sources_.size() && !note.waited;
+  return note.type == PERF_RECORD_EXIT && note.reads < cpus_.size() && !note.waited;
 }
 
 void PerfTasks::drain(TaskListener& listener) {
   const int64_t until_ns = monotonic_ns();
-  for (Source& source : sources_) take_ring(source.ring);
+  take_rings();
   std::stable_sort(notes_.begin(), notes_.end(),
                    [](const Note& a, const Note& b) { return a.time_ns < b.time_ns; });
   join_reads();
@@ -320,6 +353,7 @@ void PerfTasks::drain(TaskListener& listener) {
   notes_.erase(notes_.begin(), note);
   notes_.insert(notes_.begin(), early_reads.begin(), early_reads.end());
   for (Note& held : notes_) held.waited = held.time_ns <= until_ns;
+  if (reads_missed_) renew_read_rings();
 }
 
 void PerfTasks::emit(const TaskEvent& event, TaskListener& listener) {
@@ -379,7 +413,11 @@ void PerfTasks::deliver_comm(const Note& note, TaskEvent event, TaskListener& li
 void PerfTasks::deliver_exit(const Note& note, TaskEvent event, TaskListener& listener) {
   event.kind = TaskEvent::Kind::kExit;
   TaskUsage usage;
-  if (note.reads == sources_.size()) usage.cpu_ns = note.value;  // else it would be a part of it
+  if (note.reads == cpus_.size()) {
+    usage.cpu_ns = note.value;
+  } else {  // a part of it would be a wrong figure
+    reads_missed_ = true;
+  }
   event.usage = &usage;
   Process& process = live_[note.pid];
   event.name = process.name;
@@ -389,11 +427,7 @@ void PerfTasks::deliver_exit(const Note& note, TaskEvent event, TaskListener& li
   if (event.ends_process) live_.erase(note.pid);
 }
 
-int64_t PerfTasks::buffer_bytes() const {
-  int64_t bytes = 0;
-  for (const Source& source : sources_) bytes += static_cast<int64_t>(source.ring.mapped_bytes());
-  return bytes;
-}
+int64_t PerfTasks::buffer_bytes() const { return news_ ? news_->bytes() + reads_->bytes() : 0; }
 
 }  // namespace
 

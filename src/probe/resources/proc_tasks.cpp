@@ -207,9 +207,10 @@ void ProcTasks::scan_parents() {
 void ProcTasks::note_program(int64_t pid, int64_t ppid, bool is_new) {
   const std::string folder = proc_folder(pid);
   const auto first = tasks_.find(pid);
+  const std::string exe = read_proc_exe(folder).value_or("");
   const auto args = read_proc_args(folder);
   if (first == tasks_.end() || !args.ok() || args.value().empty()) return;  // it is ending
-  const std::string exe = read_proc_exe(folder).value_or("");
+  if (read_proc_exe(folder).value_or("") != exe) return;  // in an exec: seen whole next time
   Process& process = processes_[pid];
   if (is_new) {
     if (const auto parent = processes_.find(ppid); parent != processes_.end()) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "probe/resources/mpi_rank.h"
 #include "probe/resources/process_table.h"
 
 namespace fathom {
@@ -20,6 +21,8 @@ void ProcessTable::adopt(const RunningProcess& process, int64_t attach_ns) {
                      process.start_ns, out_.string(process.name));
   entry.row.exe = out_.string(process.exe);
   entry.row.args = out_.string(quoted_arguments(process.args));
+  entry.row.mpi_rank = mpi_rank_of(process.pid);
+  entry.starts_ranks = starts_ranks(process.name);
   auto adopted = std::make_unique<Adopted>();
   adopted->time_ns = monotonic_ns();
   for (const RunningThread& thread : process.threads)
@@ -48,10 +51,10 @@ void ProcessTable::settle(const RunningProcess& process) {
     const TaskUsage used = period_usage(*entry, thread.tid, thread.used);
     add_usage(entry->ended, used);
     entry->told_at_exit = entry->told_at_exit || used.written_chars.has_value();
-    known->second.user_ns = used.user_ns;
-    known->second.system_ns = used.system_ns;
-    known->second.cpu_ns = used.cpu_ns;
-    changed_threads_.push_back(known->second);
+    known->second.row.user_ns = used.user_ns;
+    known->second.row.system_ns = used.system_ns;
+    known->second.row.cpu_ns = used.cpu_ns;
+    touch(known->second);
   }
   entry->settled = true;
   touch(*entry);

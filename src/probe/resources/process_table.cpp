@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "probe/resources/mpi_rank.h"
 #include "record/merge.h"
 
 namespace fathom {
@@ -75,8 +76,9 @@ void add_usage(TaskUsage& sum, const TaskUsage& more) {
   add_to(sum.involuntary_switches, more.involuntary_switches);
 }
 
-ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, Maybe start_ns)
-    : out_(out), root_pid_(root_pid) {
+ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, Maybe start_ns,
+                           std::map<int64_t, std::string> containers)
+    : out_(out), root_pid_(root_pid), containers_(std::move(containers)) {
   out_.keep_ids([this](const Dictionary& from, Interner& to) { carry_over_ids(from, to); });
   if (start_ns) add(root_pid, std::nullopt, *start_ns, StringId::kNone);
 }
@@ -84,9 +86,20 @@ ProcessTable::ProcessTable(RecordStream& out, int64_t root_pid, Maybe start_ns)
 void ProcessTable::carry_over_ids(const Dictionary& from, Interner& to) {
   for (auto& [pid, entry] : entries_) {
     carry_over(entry.row, from, to);
-    for (auto& [tid, thread] : entry.live_threads) carry_over(thread, from, to);
+    for (auto& [tid, thread] : entry.live_threads) carry_over(thread.row, from, to);
   }
   for (Thread& thread : changed_threads_) carry_over(thread, from, to);
+}
+
+void ProcessTable::begin_root(int64_t now_ns) {
+  Entry* root = find(root_pid_);
+  if (root == nullptr) return;
+  root->row.start_ns = now_ns;
+  for (auto& [tid, thread] : root->live_threads) {
+    thread.row.start_ns = now_ns;
+    touch(thread);
+  }
+  touch(*root);
 }
 
 ProcessTable::Entry* ProcessTable::find(int64_t pid) {
@@ -99,13 +112,25 @@ void ProcessTable::touch(Entry& entry) {
   entry.changed = true;
 }
 
-ProcessTable::Entry& ProcessTable::add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name) {
-  if (Entry* before = find(pid); before != nullptr) {  // the pid was reused
-    if (before->alive) end(*before, time_ns);
-    close(pid);
+void ProcessTable::touch(LiveThread& thread) {
+  if (thread.round == round_) {
+    changed_threads_[thread.at] = thread.row;
+    return;
   }
+  thread.round = round_;
+  thread.at = changed_threads_.size();
+  changed_threads_.push_back(thread.row);
+}
+
+ProcessTable::Entry& ProcessTable::add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name) {
+  if (const auto before = entries_.find(pid); before != entries_.end()) {  // the pid was reused
+    if (before->second.alive) end(before->second, time_ns);
+    close(before);
+  }
+  const StringId container = container_of(pid, ppid);
   Entry& entry = entries_[pid];
   entry.row.pid = pid;
+  entry.row.container = container;
   entry.row.ppid = ppid;
   entry.row.name = name;
   entry.row.start_ns = time_ns;
@@ -116,14 +141,25 @@ ProcessTable::Entry& ProcessTable::add(int64_t pid, Maybe ppid, int64_t time_ns,
   return entry;
 }
 
+StringId ProcessTable::container_of(int64_t pid, Maybe ppid) {
+  if (containers_.empty()) return StringId::kNone;
+  if (const auto own = containers_.find(pid); own != containers_.end())
+    return out_.string(own->second);
+  if (const Entry* parent = ppid ? find(*ppid) : nullptr; parent != nullptr)
+    return parent->row.container;
+  const auto others = containers_.find(0);
+  return others == containers_.end() ? StringId::kNone : out_.string(others->second);
+}
+
 void ProcessTable::add_thread(Entry& entry, int64_t tid, int64_t time_ns, StringId name) {
   Thread thread;
   thread.pid = entry.row.pid;
   thread.tid = tid;
   thread.name = name;
   thread.start_ns = time_ns;
-  if (!entry.live_threads.emplace(tid, thread).second) return;
-  changed_threads_.push_back(thread);
+  const auto [live, added] = entry.live_threads.emplace(tid, LiveThread{thread});
+  if (!added) return;
+  touch(live->second);
   ++thread_count_;
 }
 
@@ -150,30 +186,41 @@ void ProcessTable::on_fork(const TaskEvent& event) {
       known != nullptr && known->adopted && event.time_ns <= known->adopted->time_ns) {
     return;
   }
+  Maybe rank;
   if (Entry* parent = find(event.ppid); parent != nullptr) {
     parent->has_children = true;
+    rank = parent->row.mpi_rank;
     if (name == StringId::kNone) name = parent->row.name;
   }
-  add(event.pid, event.ppid, event.time_ns, name);
+  add(event.pid, event.ppid, event.time_ns, name).row.mpi_rank = rank;
 }
 
 void ProcessTable::on_exec(Entry& entry, const TaskEvent& event) {
   if (!event.name.empty()) entry.row.name = out_.string(event.name);
+  entry.starts_ranks = starts_ranks(event.name);
   if (!event.exe.empty()) entry.row.exe = out_.string(event.exe);
   if (!event.args.empty()) entry.row.args = out_.string(quoted_arguments(event.args));
+  if (may_be_rank(entry)) entry.row.mpi_rank = mpi_rank_of(entry.row.pid);
   if (const auto main = entry.live_threads.find(entry.row.pid); main != entry.live_threads.end()) {
-    main->second.name = entry.row.name;
-    changed_threads_.push_back(main->second);
+    main->second.row.name = entry.row.name;
+    touch(main->second);
   }
   touch(entry);
+}
+
+// Others have the rank of their parent; their environment need not be read.
+bool ProcessTable::may_be_rank(const Entry& entry) {
+  if (entry.row.pid == root_pid_) return true;
+  const Entry* parent = entry.row.ppid ? find(*entry.row.ppid) : nullptr;
+  return parent != nullptr && parent->starts_ranks;
 }
 
 void ProcessTable::on_rename(Entry& entry, const TaskEvent& event) {
   const StringId name = out_.string(event.name);
   if (event.tid == entry.row.pid) entry.row.name = name;
   if (const auto thread = entry.live_threads.find(event.tid); thread != entry.live_threads.end()) {
-    thread->second.name = name;
-    changed_threads_.push_back(thread->second);
+    thread->second.row.name = name;
+    touch(thread->second);
   }
   touch(entry);
 }
@@ -181,7 +228,7 @@ void ProcessTable::on_rename(Entry& entry, const TaskEvent& event) {
 void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
   const auto thread = entry.live_threads.find(event.tid);
   if (thread == entry.live_threads.end()) return;
-  Thread row = thread->second;
+  Thread& row = thread->second.row;
   row.end_ns = event.time_ns;
   if (event.usage != nullptr) {
     const TaskUsage used = period_usage(entry, event.tid, *event.usage);
@@ -192,7 +239,7 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
     add_usage(entry.ended, used);
     entry.told_at_exit = entry.told_at_exit || used.written_chars.has_value();
   }
-  changed_threads_.push_back(row);
+  touch(thread->second);
   entry.live_threads.erase(thread);
   if (event.exit_code && (event.tid == entry.row.pid || !entry.row.exit_status)) {
     set_exit(entry.row, static_cast<int>(*event.exit_code));
@@ -207,8 +254,8 @@ void ProcessTable::on_exit(Entry& entry, const TaskEvent& event) {
 
 void ProcessTable::end(Entry& entry, int64_t time_ns) {
   for (auto& [tid, thread] : entry.live_threads) {
-    thread.end_ns = time_ns;
-    changed_threads_.push_back(thread);
+    thread.row.end_ns = time_ns;
+    touch(thread);
   }
   entry.live_threads.clear();
   entry.row.end_ns = time_ns;
@@ -243,7 +290,7 @@ void ProcessTable::departed(const Departure& departure) {
   set_exit(entry->row, departure.status);
   if (entry->alive) end(*entry, departure.time_ns);
   touch(*entry);
-  if (entry->has_children) return;  // the figures are not its own alone
+  if (entry->has_children || !departure.has_figures) return;  // not its own alone, or none
   TaskUsage& look = entry->last_look;
   look.user_ns = departure.user_ns;
   look.system_ns = departure.system_ns;
@@ -306,6 +353,7 @@ void ProcessTable::write_changes() {
   end_overdue();
   for (const Thread& thread : changed_threads_) out_.add(thread);
   changed_threads_.clear();
+  ++round_;
   for (const int64_t pid : std::exchange(changed_, {})) {
     Entry* entry = find(pid);
     if (entry == nullptr || !entry->changed) continue;
@@ -314,8 +362,8 @@ void ProcessTable::write_changes() {
     out_.add(entry->row);
   }
   for (const int64_t pid : std::exchange(ended_before_, std::exchange(ended_, {}))) {
-    const Entry* entry = find(pid);
-    if (entry != nullptr && !entry->alive && pid != root_pid_) close(pid);
+    const auto ended = entries_.find(pid);
+    if (ended != entries_.end() && !ended->second.alive && pid != root_pid_) close(ended);
   }
 }
 
@@ -339,13 +387,27 @@ TaskUsage usage_of(const Process& row) {
 }
 }  // namespace
 
-void ProcessTable::close(int64_t pid) {
-  Entry& entry = entries_.at(pid);
-  fill(entry);
-  if (entry.changed) out_.add(entry.row);
+void ProcessTable::close(std::unordered_map<int64_t, Entry>::iterator ended) {
+  Entry& entry = ended->second;
+  if (entry.changed) {
+    fill(entry);
+    out_.add(entry.row);
+  }
   add_usage(closed_sum_, usage_of(entry.row));
   exact_ = exact_ && entry.told_at_exit;
-  entries_.erase(pid);
+  entries_.erase(ended);
+}
+
+std::vector<int64_t> ProcessTable::just_ended(int64_t least_cpu_ns) const {
+  std::vector<int64_t> pids;
+  for (const int64_t pid : ended_) {
+    const auto entry = entries_.find(pid);
+    if (entry == entries_.end() || entry->second.alive) continue;
+    const TaskUsage& used = entry->second.ended;
+    const int64_t ticks_ns = used.user_ns.value_or(0) + used.system_ns.value_or(0);
+    if (used.cpu_ns.value_or(ticks_ns) >= least_cpu_ns) pids.push_back(pid);
+  }
+  return pids;
 }
 
 std::vector<int64_t> ProcessTable::live() const {

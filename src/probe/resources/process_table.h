@@ -27,8 +27,10 @@ std::string quoted_arguments(std::string_view separated_by_nul);
 
 class ProcessTable final : public TaskListener {
  public:
-  // Without a start the table is empty, and adopt() says who is there.
-  ProcessTable(RecordStream& out, int64_t root_pid, Maybe start_ns);
+  // Without a start the table is empty, and adopt() says who is there. `containers` are named by
+  // their first process, whose children are in them, too; 0: all others.
+  ProcessTable(RecordStream& out, int64_t root_pid, Maybe start_ns,
+               std::map<int64_t, std::string> containers = {});
 
   // A process that ran before. Its figures are from now on; those of one that started after
   // `attach_ns` are all of them.
@@ -40,6 +42,8 @@ class ProcessTable final : public TaskListener {
   // exits are told.
   void settle(const RunningProcess& process);
   [[nodiscard]] bool knows(int64_t pid) const { return entries_.contains(pid); }
+  // The root, which waited until now, begins.
+  void begin_root(int64_t now_ns);
   // How the root ended, into the run's row.
   void tell_end(Run& run) const;
 
@@ -54,6 +58,8 @@ class ProcessTable final : public TaskListener {
   void write_changes();
 
   [[nodiscard]] std::vector<int64_t> live() const;
+  // Those that ended since the last write_changes and told that they used this much.
+  [[nodiscard]] std::vector<int64_t> just_ended(int64_t least_cpu_ns) const;
   [[nodiscard]] int64_t live_count() const { return live_count_; }
   [[nodiscard]] int64_t process_count() const { return process_count_; }
   [[nodiscard]] int64_t thread_count() const { return thread_count_; }
@@ -73,31 +79,43 @@ class ProcessTable final : public TaskListener {
 
     void leave_out(const RunningProcess& process);
   };
+  // A thread with its place among those that changed since the last call of write_changes: what
+  // happened in between is one row.
+  struct LiveThread {
+    Thread row;
+    int64_t round = -1;
+    size_t at = 0;
+  };
   struct Entry {
-    Process row;
-    std::map<int64_t, Thread> live_threads;
-    TaskUsage ended;  // sum of the threads that have ended
-    TaskUsage last_look;
-    bool told_at_exit = false;  // `ended` holds memory and I/O, not CPU time alone
-    bool settled = false;       // alive, and `ended` is all it has used
-    std::unique_ptr<Adopted> adopted;
+    // What is asked most stands where a look-up has just been.
     bool alive = true;
     bool has_children = false;
+    bool starts_ranks = false;  // of an MPI job
     bool changed = false;
+    bool told_at_exit = false;  // `ended` holds memory and I/O, not CPU time alone
+    bool settled = false;       // alive, and `ended` is all it has used
+    Process row;
+    std::map<int64_t, LiveThread> live_threads;
+    TaskUsage ended;  // sum of the threads that have ended
+    TaskUsage last_look;
+    std::unique_ptr<Adopted> adopted;
   };
 
   void on_fork(const TaskEvent& event);
   void on_exec(Entry& entry, const TaskEvent& event);
+  bool may_be_rank(const Entry& entry);
   void on_rename(Entry& entry, const TaskEvent& event);
   void on_exit(Entry& entry, const TaskEvent& event);
   void end(Entry& entry, int64_t time_ns);
   // Ends processes whose last exit was told but some thread's was lost.
   void end_overdue();
   void touch(Entry& entry);
+  void touch(LiveThread& thread);
   // Writes the row of an ended process for good and forgets it: a run may have millions.
-  void close(int64_t pid);
+  void close(std::unordered_map<int64_t, Entry>::iterator ended);
   Entry* find(int64_t pid);
   Entry& add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name);
+  StringId container_of(int64_t pid, Maybe ppid);
   void add_thread(Entry& entry, int64_t tid, int64_t time_ns, StringId name);
   void fill(Entry& entry);
   static TaskUsage period_look(const Entry& entry);
@@ -108,11 +126,13 @@ class ProcessTable final : public TaskListener {
   RecordStream& out_;
   int64_t root_pid_;
   std::unordered_map<int64_t, Entry>
-      entries_;                   // by pid: live ones, and those that ended a moment ago
-  std::vector<int64_t> changed_;  // pids
+      entries_;  // by pid: live ones, and those that ended a moment ago
+  std::map<int64_t, std::string> containers_;  // by the pid of their first process
+  std::vector<int64_t> changed_;               // pids
   std::vector<int64_t> ended_, ended_before_;  // pids, since the last two calls of write_changes
   std::vector<std::pair<int64_t, int64_t>> ending_, ending_before_;  // pid and time, as ended_
   std::vector<Thread> changed_threads_;
+  int64_t round_ = 0;  // calls of write_changes
   TaskUsage closed_sum_;
   bool exact_ = true;
   int64_t live_count_ = 0, process_count_ = 0, thread_count_ = 0;

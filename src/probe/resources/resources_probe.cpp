@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/file_limit.h"
 #include "base/proc_system.h"
 #include "base/text.h"
 #include "probe/resources/cgroup_reader.h"
+#include "probe/resources/container_figures.h"
+#include "probe/resources/core_reader.h"
 #include "probe/resources/gauge_writer.h"
 #include "probe/resources/host_reader.h"
 #include "probe/resources/process_table.h"
@@ -31,6 +35,11 @@ class ResourcesProbe final : public Probe {
  public:
   explicit ResourcesProbe(const ProbeSettings& settings) : settings_(settings) {}
 
+  Status prepare(LaunchRequest& request) override {
+    request.cgroup_figures = true;
+    return {};
+  }
+
   Status start(const Target& target, RecordStream& out) override {
     target_ = &target;
     out_ = &out;
@@ -38,19 +47,31 @@ class ResourcesProbe final : public Probe {
     attach_ns_ = monotonic_ns();
     TRY(watch_tree());
     told_at_exit_ = std::string_view(source_->name()) == "bpf";
-    poll_ = std::make_unique<TreePoll>(
-        TreePollWants{!told_at_exit_, scope_.kind != Scope::Kind::kSystem, !scope_.attached});
+    poll_ = std::make_unique<TreePoll>(TreePollWants{
+        .peaks = !told_at_exit_,
+        .pss = scope_.kind != Scope::Kind::kSystem,
+        .many = target.parts().size() > 1,
+        .orphans = !scope_.attached && scope_.reaped,
+    });
     if (target.cgroup() != nullptr) cgroup_reader_.emplace(*target.cgroup());
-    table_ = std::make_unique<ProcessTable>(out, target.pid(),
-                                            scope_.attached ? std::nullopt : Maybe(monotonic_ns()));
-    if (scope_.attached) take_in();
+    if (!scope_.reaped) cores_.emplace(target.cgroup());
+    const std::vector<TargetPart> parts = target.parts();
+    watch_containers(parts);
+    table_ = std::make_unique<ProcessTable>(
+        out, target.pid(), is_taken_in() ? std::nullopt : Maybe(monotonic_ns()), names_of(parts));
+    if (is_taken_in()) take_in();
     return {};
   }
 
   void begin(int64_t now_ns) override {
+    if (cgroup_reader_ && !scope_.attached) (void)cgroup_reader_->restart_peak(true);
+    if (!scope_.attached)
+      for (ContainerFigures& container : containers_) container.begin();
     if (cgroup_reader_) cgroup_before_ = cgroup_reader_->read();
     if (const auto host = read_system_stat(); host.ok()) host_before_ = host.value();
-    if (scope_.attached) leave_out_the_start();
+    // A container's first process was the runtime's before.
+    if (scope_.attached || !scope_.reaped) leave_out_the_start();
+    if (!is_taken_in()) table_->begin_root(now_ns);
     look(now_ns, true);
     next_look_ns_ = now_ns + settings_.interval_ns;
     next_slow_ns_ = now_ns + kSlowEvery;
@@ -74,6 +95,31 @@ class ResourcesProbe final : public Probe {
     next_look_ns_ = now_ns + wait_ns;
   }
 
+  void step_began(int64_t now_ns) override {
+    look(now_ns, true);
+    if (cgroup_reader_) step_peak_ = cgroup_reader_->restart_peak(false);
+    step_cgroup_ = cgroup_;
+    step_tree_ = poll_->figures();
+  }
+
+  void step_ended(int64_t now_ns, Step& row) override {
+    look(now_ns, true);
+    const auto grown = [](const Maybe& from, const Maybe& to) {
+      return from && to ? Maybe(*to - *from) : std::nullopt;
+    };
+    const TreeFigures& tree = poll_->figures();
+    row.user_ns = cgroup_.user_ns ? grown(step_cgroup_.user_ns, cgroup_.user_ns)
+                                  : Maybe(tree.user_ns - step_tree_.user_ns);
+    row.system_ns = cgroup_.user_ns ? grown(step_cgroup_.system_ns, cgroup_.system_ns)
+                                    : Maybe(tree.system_ns - step_tree_.system_ns);
+    row.throttled_ns = grown(step_cgroup_.throttled_ns, cgroup_.throttled_ns);
+    if (step_peak_) row.peak_bytes = cgroup_reader_->peak_now();
+    row.read_chars = grown(step_tree_.read_chars, tree.read_chars);
+    row.written_chars = grown(step_tree_.written_chars, tree.written_chars);
+    row.disk_read_bytes = grown(step_cgroup_.read_bytes, cgroup_.read_bytes);
+    row.disk_written_bytes = grown(step_cgroup_.written_bytes, cgroup_.written_bytes);
+  }
+
   void departed(const Departure& departure) override {
     source_->drain(*table_);
     poll_->departed(departure);
@@ -85,7 +131,7 @@ class ResourcesProbe final : public Probe {
     if (const auto host = read_system_stat(); host.ok()) host_ = host.value();
     std::vector<RunningProcess> last;
     if (scope_.attached && told_at_exit_) last = running_now();
-    look(now_ns, true);
+    look(now_ns, true, true);
     source_->drain(*table_);  // a source may hold an exit back for one drain
     if (told_at_exit_) await_exits();
     for (const RunningProcess& process : last) table_->settle(process);
@@ -114,7 +160,8 @@ class ResourcesProbe final : public Probe {
     }
     if (hidden_ > 0) {
       report.why += (report.why.empty() ? "" : "; ") + format_count(hidden_) +
-                    " processes are other users', whose I/O only root may read: there is no sum";
+                    (hidden_ == 1 ? " process is another user's" : " processes are other users'") +
+                    ", whose I/O only root may read: there is no sum";
     }
     if (left_out_ * 10 > looks_) {
       report.why += (report.why.empty() ? "" : "; ") + format_count(left_out_) +
@@ -137,6 +184,25 @@ class ResourcesProbe final : public Probe {
   }
 
  private:
+  // Several containers have figures each; one has those of the whole.
+  void watch_containers(const std::vector<TargetPart>& parts) {
+    if (parts.size() > 1) raise_file_limit();  // a score of files each
+    for (const TargetPart& part : parts) {
+      network_.watch(part.pid);
+      if (parts.size() > 1) containers_.emplace_back(part);
+    }
+  }
+
+  // Whoever is there is looked for: it ran before, or begins in several places.
+  [[nodiscard]] bool is_taken_in() const { return scope_.attached || scope_.roots.size() > 1; }
+
+  static std::map<int64_t, std::string> names_of(const std::vector<TargetPart>& parts) {
+    std::map<int64_t, std::string> names;
+    for (const TargetPart& part : parts) names[part.pid] = part.name;
+    if (parts.size() == 1) names[0] = parts[0].name;
+    return names;
+  }
+
   // The best rung that works; what the better ones lack is kept for the report.
   Status watch_tree() {
     struct RungTry {
@@ -152,7 +218,7 @@ class ResourcesProbe final : public Probe {
         RungTry{"proc", watch_tasks_by_proc, ""},
     };
     int64_t root = target_->pid();
-    if (scope_.attached) root = scope_.kind == Scope::Kind::kSystem ? kEverybody : kNobody;
+    if (is_taken_in()) root = scope_.kind == Scope::Kind::kSystem ? kEverybody : kNobody;
     for (const RungTry& rung : kLadder) {
       auto source = rung.watch(root);
       if (source.ok() && root == kNobody) {
@@ -183,7 +249,7 @@ class ResourcesProbe final : public Probe {
         (void)source_->adopt(pid);
         const auto running = read_running(pid);
         if (!running) continue;
-        if (!running->used.read_chars) ++hidden_;
+        if (!running->used.read_chars && is_running(pid)) ++hidden_;
         if (running->start_ns < attach_ns_) poll_->adopt(pid);
         table_->adopt(*running, attach_ns_);
         found = true;
@@ -234,13 +300,15 @@ class ResourcesProbe final : public Probe {
            (scope_.kind == Scope::Kind::kSystem && !told_at_exit_);
   }
 
-  void look(int64_t now_ns, bool slow) {
+  void look(int64_t now_ns, bool slow, bool last = false) {
     ++looks_;
     if (slow && cgroup_reader_) write_cgroup(now_ns);
+    if (slow && !containers_.empty()) write_containers(now_ns, last);
+    if (slow && cores_) cores_->write(*out_, now_ns);
     source_->drain(*table_);
     if (slow && may_be_joined()) take_in();
     const TreeFigures before = poll_->figures();
-    const TreeFigures& tree = poll_->look(*table_, slow);
+    const TreeFigures& tree = poll_->look(*table_, slow, last);
     table_->write_changes();
     note_rates(now_ns, before, tree);
     write_tree(now_ns, tree);
@@ -248,6 +316,11 @@ class ResourcesProbe final : public Probe {
       GaugeWriter host(*out_, "host", now_ns);
       host_reader_.write(host);
     }
+  }
+
+  void write_containers(int64_t now_ns, bool last) {
+    const Stalls stalls = last ? Stalls{} : stalls_.read();
+    for (ContainerFigures& container : containers_) container.write(*out_, now_ns, stalls, last);
   }
 
   void note_rates(int64_t now_ns, const TreeFigures& before, const TreeFigures& now) {
@@ -288,18 +361,9 @@ class ResourcesProbe final : public Probe {
     if (cgroup_gone_) return;
     cgroup_ = now;
     GaugeWriter gauges(*out_, "cgroup", now_ns);
-    gauges.put("cpu_user_total", "ns", cgroup_.user_ns);
-    gauges.put("cpu_system_total", "ns", cgroup_.system_ns);
-    gauges.put("cpu_throttled_total", "ns", cgroup_.throttled_ns);
-    gauges.put("memory", "bytes", cgroup_.memory_bytes);
-    gauges.put("memory_peak", "bytes", cgroup_.peak_memory_bytes);
-    gauges.put("oom_kills_total", "count", cgroup_.oom_kills);
-    gauges.put("disk_read_total", "bytes", cgroup_.read_bytes);
-    gauges.put("disk_written_total", "bytes", cgroup_.written_bytes);
-    gauges.put("pids", "count", cgroup_.pids);
-    gauges.put("pressure_cpu_some_total", "ns", cgroup_.cpu_pressure_ns);
-    gauges.put("pressure_io_some_total", "ns", cgroup_.io_pressure_ns);
-    gauges.put("pressure_memory_some_total", "ns", cgroup_.memory_pressure_ns);
+    write_figures(gauges, cgroup_);
+    network_.read();
+    network_.write(gauges);
   }
 
   ProbeSettings settings_;
@@ -310,8 +374,14 @@ class ResourcesProbe final : public Probe {
   std::unique_ptr<TreePoll> poll_;
   std::optional<CgroupReader> cgroup_reader_;
   HostReader host_reader_;
+  std::optional<CoreReader> cores_;  // of a container
   Scope scope_;
-  CgroupFigures cgroup_before_, cgroup_;
+  CgroupFigures cgroup_before_, cgroup_, step_cgroup_;
+  TreeFigures step_tree_;
+  bool step_peak_ = false;
+  ContainerNetwork network_;
+  std::vector<ContainerFigures> containers_;  // of several
+  StallReader stalls_;
   std::optional<SystemStat> host_before_, host_;
   bool told_at_exit_ = false, cgroup_gone_ = false;
   std::string why_;
@@ -372,8 +442,12 @@ void ResourcesProbe::total_cpu(Run& run, const TaskUsage& told, bool exact) cons
     run.user_ns = *cgroup_.user_ns - *cgroup_before_.user_ns;
     run.system_ns = cgroup_.system_ns.value_or(0) - cgroup_before_.system_ns.value_or(0);
   } else if (!scope_.attached) {
-    if (cgroup_.user_ns) run.user_ns = cgroup_.user_ns;
-    if (cgroup_.system_ns) run.system_ns = cgroup_.system_ns;
+    // What a container's runtime used before it let go is none of the target's.
+    const auto since = [this](const Maybe& before, const Maybe& now) {
+      return scope_.reaped ? *now : *now - before.value_or(0);
+    };
+    if (cgroup_.user_ns) run.user_ns = since(cgroup_before_.user_ns, cgroup_.user_ns);
+    if (cgroup_.system_ns) run.system_ns = since(cgroup_before_.system_ns, cgroup_.system_ns);
   }
 }
 

@@ -63,7 +63,7 @@ class TaskSource {
   virtual Status adopt(int64_t pid) = 0;
 
   // Delivers what has happened since the last call, in order of time as far as the mechanism can
-  // tell.
+  // tell. An exit whose figures the kernel still writes comes with a later call.
   virtual void drain(TaskListener& listener) = 0;
 
   [[nodiscard]] virtual int64_t seen() const = 0;

@@ -109,7 +109,12 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
 
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct* task, int old_tid, struct linux_binprm* binary) {
-  if (!find(task)) return 0;
+  struct WireFollowed* mark = find(task);
+  if (!mark) return 0;
+  if (mark->awaits_exec) {
+    mark->awaits_exec = 0;
+    mark->wait_ns = task->sched_info.run_delay;
+  }
   uint32_t zero = 0;
   struct WireExecScratch* scratch = bpf_map_lookup_elem(&exec_scratch, &zero);
   if (!scratch) return 0;
@@ -213,6 +218,7 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   if (!mark) return 0;
   struct signal_struct* signal = BPF_CORE_READ(task, signal);
   mark->exit_ns = bpf_ktime_get_ns();
+  mark->wait_ns = task->sched_info.run_delay - mark->wait_ns;
   mark->exit_code = BPF_CORE_READ(signal, flags) & kSignalGroupExit
                         ? BPF_CORE_READ(signal, group_exit_code)
                         : task->exit_code;
@@ -237,7 +243,6 @@ static __always_inline void fill_usage(struct WireExit* record, struct task_stru
   record->run_ns = task->se.sum_exec_runtime;
   record->user_ticks_ns = task->utime;
   record->system_ticks_ns = task->stime;
-  record->wait_ns = task->sched_info.run_delay;
   record->minor_faults = task->min_flt;
   record->major_faults = task->maj_flt;
   record->voluntary_switches = task->nvcsw;
@@ -265,6 +270,7 @@ int BPF_PROG(on_switch, _Bool preempt, struct task_struct* before) {
     fill(&record->task, kWireExit, before, mark->exit_code);
     record->task.time_ns = mark->exit_ns;
     fill_usage(record, before);
+    record->wait_ns = mark->wait_ns;
     record->peak_rss_bytes = mark->peak_rss_bytes;
     record->ends_process = mark->ends_process;
     record->reserved = 0;

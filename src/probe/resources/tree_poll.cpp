@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/resources/tree_poll.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <string>
 
@@ -9,10 +11,16 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kPssCostFactor = 1000;  // proportional memory may take a thousandth of the time
+// Proportional memory may take a thousandth of the time, of many containers a 5000th.
+constexpr int64_t kPssCostFactor = 1000, kPssCostFactorOfMany = 5000;
 constexpr size_t kMaxThreadsRead = 64;
 constexpr size_t kMaxOpen = 128;
 constexpr int kMostMisses = 5;
+// Of one that was born and ended between two looks, of which a curve would miss less.
+constexpr int64_t kWorthLookingNs = 5 * kNsPerMs;
+constexpr int64_t kWholeEvery =
+    10;  // looks, also at those that sleep: the kernel takes memory back
+constexpr int64_t kAwake = 4, kAwakeEvery = 4;  // looks
 
 void add_to(Maybe& sum, int64_t more) { sum = sum.value_or(0) + more; }
 
@@ -39,11 +47,26 @@ void add_sums(TreeFigures& sum, const TreeFigures& more, int sign) {
   }
 }
 
+// What a process has now.
+void add_levels(TreeFigures& sum, const TreeFigures& more) {
+  sum.rss_bytes += more.rss_bytes;
+  sum.threads += more.threads;
+  if (more.fds) add_to(sum.fds, *more.fds);
+  if (sum.pss_bytes && more.pss_bytes) add_to(sum.pss_bytes, *more.pss_bytes);
+}
+
 void add_stat(TreeFigures& sum, const ProcStat& now) {
   sum.user_ns += now.user_ns + now.child_user_ns;
   sum.system_ns += now.system_ns + now.child_system_ns;
   sum.minor_faults += now.minor_faults + now.child_minor_faults;
   sum.major_faults += now.major_faults + now.child_major_faults;
+}
+
+Result<ProcStat> stat_of(const RereadFile& open, const std::string& folder) {
+  return open.valid() ? parse_proc_stat(open.read()) : read_proc_stat(folder);
+}
+Result<ProcIo> io_of(const RereadFile& open, const std::string& folder) {
+  return open.valid() ? parse_proc_io(open.read()) : read_proc_io(folder);
 }
 
 // Runnable but waiting for a core, over the threads that live now.
@@ -66,7 +89,10 @@ void TreePoll::adopt(int64_t pid) {
   if (const auto io = read_proc_io(folder); io.ok()) add_io(before_, io.value());
 }
 
-const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough) {
+const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough, bool last) {
+  ++looks_;
+  if (thorough) ++thorough_looks_;
+  last_ = last;
   TreeFigures sum = departed_;
   sum.rss_bytes = 0;
   add_sums(sum, before_, -1);
@@ -75,7 +101,9 @@ const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough) {
   const bool want_pss = wants_.pss && thorough && now_ns >= pss_not_before_ns_;
   if (want_pss) sum.pss_bytes = 0;
   for (const int64_t pid : table.live()) look_at(pid, table, thorough, sum);
-  if (want_pss) pss_not_before_ns_ = now_ns + (monotonic_ns() - now_ns) * kPssCostFactor;
+  look_at_zombies(table, sum);
+  const int64_t factor = wants_.many ? kPssCostFactorOfMany : kPssCostFactor;
+  if (want_pss) pss_not_before_ns_ = now_ns + (monotonic_ns() - now_ns) * factor;
   forget_the_dead();
   raise(sum);
   return figures_;
@@ -87,15 +115,44 @@ TreePoll::Seen& TreePoll::seen(int64_t pid, const std::string& folder) {
   if (added && seen_.size() <= kMaxOpen) {
     entry->second.stat_file = RereadFile(folder + "/stat");
     entry->second.io_file = RereadFile(folder + "/io");
+    entry->second.ran_file = RereadFile(folder + "/schedstat");
+    entry->second.status_file = RereadFile(folder + "/status");
+    if (auto fds = open_file(folder + "/fd", O_PATH | O_DIRECTORY); fds.ok())
+      entry->second.fds_folder = std::move(fds).value();
   }
   return entry->second;
+}
+
+bool TreePoll::row_is_due(int64_t pid) const {
+  return last_ || (thorough_looks_ + pid) % kWholeEvery == 0;
+}
+
+// Whether a process of one thread has not run since it was last looked at as a whole: nothing of it
+// has changed. Most of what is on a machine sleeps most of the time; those that run whenever they
+// are asked are asked less often.
+bool TreePoll::has_slept(int64_t pid, Seen& seen, bool thorough) {
+  if (!seen.ran_file.valid()) return false;
+  const bool whole = (looks_ + pid) % kWholeEvery == 0 || (thorough && row_is_due(pid));
+  if (!whole && seen.awake > kAwake && seen.awake++ % kAwakeEvery != 0) return false;
+  const auto schedule = parse_proc_schedstat(seen.ran_file.read());
+  const int64_t ran = schedule.ok() ? schedule.value().run_ns : -1;
+  seen.waited = schedule.ok() ? Maybe(schedule.value().wait_ns) : std::nullopt;
+  const bool same = ran >= 0 && ran == seen.ran && seen.last.threads == 1;
+  seen.ran = ran;
+  seen.awake = same ? 0 : seen.awake + 1;
+  return same && (!thorough || seen.thorough) && !whole;
 }
 
 void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum) {
   const std::string folder = proc_folder(pid);
   Seen& seen = this->seen(pid, folder);
-  const auto stat =
-      seen.stat_file.valid() ? parse_proc_stat(seen.stat_file.read()) : read_proc_stat(folder);
+  if (has_slept(pid, seen, thorough)) {
+    seen.alive = true;
+    add_levels(sum, seen.last);
+    add_sums(sum, seen.last, 1);
+    return;
+  }
+  const auto stat = stat_of(seen.stat_file, folder);
   seen.alive = true;
   if (!stat.ok()) {
     if (++seen.misses >= kMostMisses) table.vanished(pid, monotonic_ns());
@@ -103,10 +160,12 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
   }
   seen.misses = 0;
   const ProcStat& now = stat.value();
-  sum.rss_bytes += now.rss_bytes;
-  sum.threads += now.threads;
   seen.ppid = now.ppid;
+  const Maybe pss = seen.last.pss_bytes;
   seen.last = {};
+  seen.last.rss_bytes = now.rss_bytes;
+  seen.last.threads = now.threads;
+  if (sum.pss_bytes) seen.last.pss_bytes = 0;
   add_stat(seen.last, now);
   TaskUsage look;
   look.user_ns = now.user_ns;
@@ -114,7 +173,7 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
   look.minor_faults = now.minor_faults;
   look.major_faults = now.major_faults;
   look.peak_rss_bytes = look.rss_bytes = now.rss_bytes;
-  const auto io = seen.io_file.valid() ? parse_proc_io(seen.io_file.read()) : read_proc_io(folder);
+  const auto io = io_of(seen.io_file, folder);
   if (io.ok()) {
     add_io(seen.last, io.value());
     look.read_chars = io.value().read_chars;
@@ -122,22 +181,56 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
     look.disk_read_bytes = io.value().disk_read_bytes;
     look.disk_written_bytes = io.value().disk_written_bytes;
   }
+  seen.thorough = thorough || wants_.peaks;
+  if (seen.thorough) look_thoroughly(pid, folder, seen, look);
+  if (!seen.last.pss_bytes) seen.last.pss_bytes = pss;
+  add_levels(sum, seen.last);
   add_sums(sum, seen.last, 1);
-  if (thorough || wants_.peaks) look_thoroughly(folder, look, sum);
   table.polled(pid, look, thorough);
 }
 
-void TreePoll::look_thoroughly(const std::string& folder, TaskUsage& look, TreeFigures& sum) {
-  if (const auto status = read_proc_status(folder); status.ok()) {
+// What a process used that has ended is its parent's once that has waited for it. Looked at after
+// the parents: what one takes over meanwhile is missing until the next look, and never there twice.
+void TreePoll::look_at_zombies(const ProcessTable& table, TreeFigures& sum) {
+  for (const int64_t pid : table.just_ended(kWorthLookingNs)) (void)seen(pid, proc_folder(pid));
+  for (auto& [pid, seen] : seen_) {
+    if (seen.alive) continue;
+    const std::string folder = proc_folder(pid);
+    const auto stat = stat_of(seen.stat_file, folder);
+    if (!stat.ok() || stat.value().state != 'Z') continue;
+    seen.alive = true;
+    seen.ppid = stat.value().ppid;
+    TreeFigures used;
+    add_stat(used, stat.value());
+    if (const auto io = io_of(seen.io_file, folder); io.ok()) add_io(used, io.value());
+    seen.last = used;
+    add_sums(sum, used, 1);
+  }
+}
+
+void TreePoll::look_thoroughly(int64_t pid, const std::string& folder, Seen& seen,
+                               TaskUsage& look) const {
+  if (wants_.peaks || !seen.has_row || row_is_due(pid)) look_for_row(folder, seen, look);
+  TreeFigures& figures = seen.last;
+  const Maybe fds = seen.fds_folder.valid() ? count_fds(seen.fds_folder.get()) : std::nullopt;
+  if (const auto counted = fds ? Result<int64_t>(*fds) : count_fds(folder); counted.ok())
+    add_to(figures.fds, counted.value());
+  if (!figures.pss_bytes) return;
+  if (const auto memory = read_proc_smaps_rollup(folder); memory.ok())
+    add_to(figures.pss_bytes, memory.value().pss_bytes);
+}
+
+void TreePoll::look_for_row(const std::string& folder, Seen& seen, TaskUsage& look) {
+  const auto status = seen.status_file.valid()
+                          ? Result<ProcStatus>(parse_proc_status(seen.status_file.read()))
+                          : read_proc_status(folder);
+  if (status.ok()) {
     if (status.value().peak_rss_bytes) look.peak_rss_bytes = status.value().peak_rss_bytes;
     look.voluntary_switches = status.value().voluntary_switches;
     look.involuntary_switches = status.value().involuntary_switches;
   }
-  look.wait_ns = waiting_ns(folder);
-  if (const auto fds = count_fds(folder); fds.ok()) add_to(sum.fds, fds.value());
-  if (!sum.pss_bytes) return;
-  if (const auto memory = read_proc_smaps_rollup(folder); memory.ok())
-    add_to(sum.pss_bytes, memory.value().pss_bytes);
+  look.wait_ns = seen.last.threads == 1 && seen.waited ? seen.waited : waiting_ns(folder);
+  seen.has_row = true;
 }
 
 // What a process has used goes to the parent that waits for it. If that is a stranger, and nobody
@@ -170,6 +263,7 @@ void TreePoll::raise(const TreeFigures& sum) {
 }
 
 void TreePoll::departed(const Departure& departure) {
+  if (!departure.has_figures) return;  // those of the last look stay
   departed_.user_ns += departure.user_ns;
   departed_.system_ns += departure.system_ns;
   departed_.minor_faults += departure.minor_faults;

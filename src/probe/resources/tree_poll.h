@@ -29,8 +29,9 @@ struct TreeFigures {
 };
 
 struct TreePollWants {
-  bool peaks = false;   // at every look, not at thorough ones alone
+  bool peaks = false;   // at every look, not at thorough ones alone: nobody tells them at the end
   bool pss = true;      // costs most: many pages, and all processes of a host have many
+  bool many = false;    // containers: a look at their proportional memory takes long
   bool orphans = true;  // somebody here reaps them and tells; else what they used last is kept
 };
 
@@ -44,22 +45,34 @@ class TreePoll {
   void leave_out_anew() { before_ = {}; }
 
   // `thorough` also reads what costs more: peaks, waiting times, open files and proportional
-  // memory.
-  const TreeFigures& look(ProcessTable& table, bool thorough);
+  // memory. Peaks, switches and waiting times are the rows' of processes that live: where those are
+  // told at the end, every tenth look of each process will do, its first and the last.
+  const TreeFigures& look(ProcessTable& table, bool thorough, bool last = false);
   void departed(const Departure& departure);
   [[nodiscard]] const TreeFigures& figures() const { return figures_; }
 
  private:
   struct Seen {
-    RereadFile stat_file, io_file;
+    RereadFile stat_file, io_file, ran_file, status_file;
+    Fd fds_folder;
     int misses = 0;  // looks in a row that found nothing
     int64_t ppid = 0;
     TreeFigures last;  // what it added to the tree
     bool alive = false;
+    // Its schedstat at the last whole look; of several threads it says nothing.
+    int64_t ran = -1;
+    Maybe waited;
+    int64_t awake = 0;      // looks in a row that found that it had run
+    bool has_row = false;   // its peak and switches were read
+    bool thorough = false;  // that look was
   };
+  bool has_slept(int64_t pid, Seen& seen, bool thorough);
   Seen& seen(int64_t pid, const std::string& folder);
   void look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum);
-  static void look_thoroughly(const std::string& folder, TaskUsage& look, TreeFigures& sum);
+  void look_at_zombies(const ProcessTable& table, TreeFigures& sum);
+  void look_thoroughly(int64_t pid, const std::string& folder, Seen& seen, TaskUsage& look) const;
+  [[nodiscard]] bool row_is_due(int64_t pid) const;
+  static void look_for_row(const std::string& folder, Seen& seen, TaskUsage& look);
   void forget_the_dead();
   void raise(const TreeFigures& sum);
 
@@ -69,6 +82,8 @@ class TreePoll {
   TreeFigures figures_;
   std::unordered_map<int64_t, Seen> seen_;
   int64_t pss_not_before_ns_ = 0;
+  int64_t looks_ = 0, thorough_looks_ = 0;
+  bool last_ = false;
 };
 
 }  // namespace fathom

@@ -2,6 +2,7 @@
 #include "probe/simulate/callgrind_file.h"
 
 #include <charconv>
+#include <optional>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -53,7 +54,7 @@ class Parser {
           value.find_first_not_of(' ') < value.size() ? value.find_first_not_of(' ') : 0);
     if (key == "positions") positions_ = words.size();
     if (key == "events") {
-      if (words.size() > kMostEvents || !file_.functions.empty())
+      if (words.size() > kMostEvents || !file_.functions.empty() || !file_.calls.empty())
         return Error{Code::kCorrupt, "too many events, or too late"};
       file_.events.assign(words.begin(), words.end());
     }
@@ -61,35 +62,58 @@ class Parser {
     return {};
   }
 
-  // Names of callees (cfn, cob, cfi) only teach the abbreviations.
+  // A function that calls itself is "name" for its first call and "name'2" for those within.
+  static std::string_view without_depth(std::string_view name) {
+    const size_t quote = name.rfind('\'');
+    if (quote == std::string_view::npos || quote == 0 || quote + 1 == name.size()) return name;
+    const bool digits = name.find_first_not_of("0123456789", quote + 1) == std::string_view::npos;
+    return digits ? name.substr(0, quote) : name;
+  }
+
+  // A callee without an object file (cob) is in that of its caller.
   Status take_name(std::string_view key, std::string_view value) {
     if (key == "ob")
       object_ = objects_.resolve(value);
     else if (key == "cob")
-      objects_.resolve(value);
+      callee_object_ = objects_.resolve(value);
     else if (key == "fn")
-      function_ = functions_.resolve(value);
+      function_ = without_depth(functions_.resolve(value));
     else if (key == "cfn")
-      functions_.resolve(value);
+      callee_ = without_depth(functions_.resolve(value));
     else if (key == "calls")
-      skip_costs_ = true;
+      costs_of_call_ = true;
     if (key == "ob" || key == "fn") costs_ = nullptr;
     return {};
   }
 
   Status take_costs(std::string_view line) {
-    if (skip_costs_) {  // what the callee cost
-      skip_costs_ = false;
+    const std::vector<int64_t> values = numbers(split_words(line), positions_);
+    if (costs_of_call_) {
+      take_call(values);
       return {};
     }
-    const std::vector<int64_t> values = numbers(split_words(line), positions_);
     if (costs_ == nullptr) {
       costs_ = &file_.functions[{std::string(function_), std::string(object_)}];
       costs_->resize(file_.events.size());
     }
-    for (size_t i = 0; i < values.size() && i < costs_->size(); ++i)
-      add_saturated((*costs_)[i], values[i]);
+    add_values(*costs_, values);
     return {};
+  }
+
+  // A function that calls itself has what that costs already.
+  void take_call(const std::vector<int64_t>& values) {
+    const bool itself = callee_ == function_ && callee_object_.value_or(object_) == object_;
+    costs_of_call_ = false;
+    callee_object_.reset();
+    if (itself) return;
+    auto& costs = file_.calls[{std::string(function_), std::string(object_)}];
+    costs.resize(file_.events.size());
+    add_values(costs, values);
+  }
+
+  static void add_values(std::vector<int64_t>& costs, const std::vector<int64_t>& values) {
+    for (size_t i = 0; i < values.size() && i < costs.size(); ++i)
+      add_saturated(costs[i], values[i]);
   }
 
   static std::vector<int64_t> numbers(const std::vector<std::string_view>& words, size_t from) {
@@ -107,7 +131,9 @@ class Parser {
   std::string_view object_ = "???", function_ = "???";
   std::vector<int64_t>* costs_ = nullptr;  // of the function at hand
   size_t positions_ = 1;
-  bool skip_costs_ = false;
+  std::string_view callee_;
+  std::optional<std::string_view> callee_object_;
+  bool costs_of_call_ = false;  // the next line says what the callee cost
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Valgrind's callgrind writes of one process (its format 1): costs per function. Only what a
-// function did itself is taken; calls' inclusive costs are passed over. Treated as hostile: a
-// program may have written it. Pure: any thread.
+// What Valgrind's callgrind writes of one process (its format 1): costs per function, of what it
+// did itself and of what it called. Treated as hostile: a program may have written it. Pure: any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,9 @@ struct CallgrindFile {
   std::vector<int64_t> summary;     // Valgrind's own totals, by event
   // By function and object file.
   std::map<std::pair<std::string, std::string>, std::vector<int64_t>> functions;
+  // What the calls from there to other functions cost. Where functions call each other in turns,
+  // the same cost may be in several calls.
+  std::map<std::pair<std::string, std::string>, std::vector<int64_t>> calls;
 
   // All functions' costs of an event; 0 where it was not simulated.
   [[nodiscard]] int64_t total(std::string_view event) const;

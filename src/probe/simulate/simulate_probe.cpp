@@ -76,6 +76,9 @@ class SimulateProbe final : public Probe {
 };
 
 Status SimulateProbe::prepare(LaunchRequest& request) {
+  if (request.container)
+    return Error{Code::kUnsupported, "--simulate starts programs of this machine, not of an image",
+                 "leave out --simulate, or run the program without --image"};
   if (request.command.empty())
     return Error{Code::kUnsupported, "what runs already cannot be simulated",
                  "start it here: fathom run --simulate -- COMMAND"};

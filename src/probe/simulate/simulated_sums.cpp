@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "record/simulated_events.h"
 
 namespace fathom {
 namespace {
@@ -81,8 +82,26 @@ void SimulatedSums::add(const CallgrindFile& file) {
     add_to(all, values);
   }
   if (!file.summary.empty() && meaning_of(file.events, file.summary) != all) agrees_ = false;
+  add_with_callees(file, program, all);
   add_to(process, all);
   add_to(totals_, all);
+}
+
+// No more than all, which functions that call each other in turns would come to.
+void SimulatedSums::add_with_callees(const CallgrindFile& file, const std::string& program,
+                                     const Values& all) {
+  std::map<Node, Values> sums;
+  for (const auto* costs_of : {&file.functions, &file.calls}) {
+    for (const auto& [where, costs] : *costs_of) {
+      const auto& [function, object] = where;
+      add_to(sums[{symbol_of(function, object), printable(object), program}],
+             meaning_of(file.events, costs));
+    }
+  }
+  for (auto& [node, values] : sums) {
+    for (size_t i = 0; i < kEvents; ++i) values[i] = std::min(values[i], all[i]);
+    add_to(with_callees_[node], values);
+  }
 }
 
 double SimulatedSums::estimated_cycles() const {
@@ -111,12 +130,17 @@ void SimulatedSums::write(RecordStream& out, int64_t start_ns, int64_t end_ns) c
       counter.count = values[i];
       out.add(counter);
     }
-    for (const auto& [node, values] : functions_) {
-      const auto& [symbol, module, program] = node;
-      if (values[i] != 0)
-        out.add(NodeSum{out.string(symbol), out.string(module), out.string(program), name, unit,
-                        values[i]});
-    }
+    const StringId whole = out.string(names()[i] + std::string(kWithCalleesSuffix));
+    const auto add_sums = [&](const std::map<Node, Values>& sums, StringId event) {
+      for (const auto& [node, values] : sums) {
+        const auto& [symbol, module, program] = node;
+        if (values[i] != 0)
+          out.add(NodeSum{out.string(symbol), out.string(module), out.string(program), event, unit,
+                          values[i]});
+      }
+    };
+    add_sums(functions_, name);
+    add_sums(with_callees_, whole);
   }
 }
 

@@ -34,8 +34,12 @@ class SimulatedSums {
 
  private:
   Values totals_{};
-  std::map<int64_t, Values> processes_;  // by pid
-  std::map<std::tuple<std::string, std::string, std::string>, Values> functions_;
+  std::map<int64_t, Values> processes_;                            // by pid
+  using Node = std::tuple<std::string, std::string, std::string>;  // symbol, module, program
+  void add_with_callees(const CallgrindFile& file, const std::string& program, const Values& all);
+
+  std::map<Node, Values> functions_;
+  std::map<Node, Values> with_callees_;
   bool agrees_ = true;
 };
 

@@ -12,9 +12,10 @@
 
 #include "base/bpf.h"
 #include "base/bpf_ring.h"
-#include "probe/stacks/event_rings.h"
+#include "probe/event_rings.h"
 #include "probe/stacks/sample_events.h"
 #include "probe/stacks/stacks_loader.h"
+#include "probe/wire_sample.h"
 #include "wire/stacks.h"
 
 namespace fathom {
@@ -23,23 +24,6 @@ namespace {
 constexpr size_t kAllRingsBytes = size_t{16} << 20;
 constexpr size_t kMostRingBytes = size_t{4} << 20;
 constexpr size_t kLeastRingBytes = size_t{1} << 20;
-constexpr size_t kChangesRingBytes = size_t{256} << 10;
-constexpr size_t kLeastChangesRingBytes = size_t{16} << 10;
-
-UnwindRegisters registers_of(const WireRegisters& from) {
-  // By DWARF number.
-  const std::array<uint64_t, unwind_arch::kRegisters> values = {
-      from.ax, from.dx,  from.cx,  from.bx,  from.si,  from.di,  from.bp,  from.sp, from.r8,
-      from.r9, from.r10, from.r11, from.r12, from.r13, from.r14, from.r15, from.ip};
-  return {values, unwind_arch::kAllRegisters};
-}
-
-RawSample::User user_of(const WireSample& sample) {
-  if ((sample.flags & kWireIs32Bit) != 0) return RawSample::User::k32Bit;
-  if ((sample.flags & kWireHasUser) == 0) return RawSample::User::kNone;
-  return (sample.flags & kWireNoMemory) != 0 ? RawSample::User::kNotInRam
-                                             : RawSample::User::kCopied;
-}
 
 // Samples of one CPU.
 class CopyStream final : public TimedStream {
@@ -53,20 +37,7 @@ class CopyStream final : public TimedStream {
     return record_.empty() ? INT64_MAX : static_cast<int64_t>(wire().time_ns);
   }
   void deliver(SampleListener& listener) override {
-    const WireSample& from = wire();
-    RawSample sample;
-    sample.time_ns = static_cast<int64_t>(from.time_ns);
-    sample.pid = from.pid;
-    sample.tid = from.tid;
-    sample.cpu = from.cpu;
-    sample.weight = static_cast<int64_t>(from.period);
-    sample.rate = from.rate;
-    sample.kernel = {from.kernel, from.kernel_frames};
-    sample.user = user_of(from);
-    sample.registers = registers_of(from.registers);
-    sample.copy = {from.registers.sp,
-                   ByteSpan(reinterpret_cast<const uint8_t*>(&from + 1), from.stack_bytes)};
-    listener.on_sample(sample);
+    listener.on_sample(raw_sample(wire()));
     ring_.pop();
   }
 
@@ -82,7 +53,7 @@ class CopyStream final : public TimedStream {
 class BpfSamples final : public SampleSource {
  public:
   static Result<std::unique_ptr<SampleSource>> make(const SampledScope& scope,
-                                                    const SampleSettings& settings);
+                                                    const Samplers& samplers);
 
   BpfSamples() = default;
   ~BpfSamples() override {
@@ -106,16 +77,18 @@ class BpfSamples final : public SampleSource {
   [[nodiscard]] int64_t dropped() const override {
     return static_cast<int64_t>(*programs_.dropped) + changes_->lost();
   }
-  [[nodiscard]] int64_t owed(uint32_t rate) const override {
+  [[nodiscard]] int64_t owed(uint32_t sampler) const override {
     int64_t sum = 0;
     for (const EventRings::Ring& ring : changes_->rings()) {
       const size_t cpu = static_cast<size_t>(ring.cpu) % kWireMostCpus;
-      sum += static_cast<int64_t>(programs_.owed[cpu * kWireMostRates + rate]);
+      sum += static_cast<int64_t>(programs_.owed[cpu * kWireMostSamplers + sampler]);
     }
     return sum;
   }
   [[nodiscard]] int64_t throttled() const override { return changes_->throttled(); }
-  [[nodiscard]] int64_t counted() const override { return events_.counted(); }
+  [[nodiscard]] int64_t counted(uint32_t sampler) const override {
+    return events_.counted(sampler);
+  }
   [[nodiscard]] int64_t buffer_bytes() const override {
     return changes_->mapped_bytes() + static_cast<int64_t>(copy_rings_.size() * ring_bytes_);
   }
@@ -138,12 +111,12 @@ class BpfSamples final : public SampleSource {
 };
 
 Result<std::unique_ptr<SampleSource>> BpfSamples::make(const SampledScope& scope,
-                                                       const SampleSettings& settings) {
+                                                       const Samplers& samplers) {
   TRY(check_bpf());
   auto source = std::make_unique<BpfSamples>();
   source->scope_ = scope.name();
   TRY_ASSIGN(EventRings changes,
-             EventRings::open(scope, kChangesRingBytes, kLeastChangesRingBytes));
+             EventRings::open(scope, changes_ring_bytes(), kLeastChangesRingBytes));
   source->changes_ = std::make_unique<EventRings>(std::move(changes));
   const size_t cpus = source->changes_->rings().size();
   source->ring_bytes_ =
@@ -154,7 +127,7 @@ Result<std::unique_ptr<SampleSource>> BpfSamples::make(const SampledScope& scope
     TRY(source->add_ring(ring.cpu));
   }
   for (const auto& stream : source->streams_) source->order_.push_back(stream.get());
-  TRY(source->events_.open(scope, settings, 0, *source->changes_));
+  TRY(source->events_.open(scope, samplers, 0, *source->changes_));
   TRY(source->attach());
   return std::unique_ptr<SampleSource>(std::move(source));
 }
@@ -182,7 +155,7 @@ Status BpfSamples::add_ring(int cpu) {
 Status BpfSamples::attach() {
   for (const SampleEvents::Event& event : events_.events()) {
     LIBBPF_OPTS(bpf_link_create_opts, options);
-    options.perf_event.bpf_cookie = event.rate;
+    options.perf_event.bpf_cookie = event.sampler;
     const int link =
         bpf_link_create(programs_.program_fd, event.fd.get(), BPF_PERF_EVENT, &options);
     if (link < 0) return bpf_error("attach the BPF sampler", link);
@@ -194,8 +167,8 @@ Status BpfSamples::attach() {
 }  // namespace
 
 Result<std::unique_ptr<SampleSource>> sample_by_bpf(const SampledScope& scope,
-                                                    const SampleSettings& settings) {
-  return BpfSamples::make(scope, settings);
+                                                    const Samplers& samplers) {
+  return BpfSamples::make(scope, samplers);
 }
 
 }  // namespace fathom

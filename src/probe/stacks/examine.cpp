@@ -8,8 +8,7 @@
 namespace fathom {
 namespace {
 
-using Sample = Result<std::unique_ptr<SampleSource>> (*)(const SampledScope&,
-                                                         const SampleSettings&);
+using Sample = Result<std::unique_ptr<SampleSource>> (*)(const SampledScope&, const Samplers&);
 
 Rung failed(Rung rung, const Error& error) {
   rung.state = Rung::State::kCannot;
@@ -23,8 +22,8 @@ Rung try_source(const char* name, const char* event, Sample sample) {
   Rung rung{name, Rung::State::kWorks, {}, {}};
   auto what = find_perf_event(event);
   if (!what.ok()) return failed(std::move(rung), what.error());
-  const SampleSettings settings{event, what.value(), {99}};
-  const auto source = sample(SampledScope::of_thread(getpid()), settings);
+  const Samplers samplers{{event, what.value(), 99}};
+  const auto source = sample(SampledScope::of_thread(getpid()), samplers);
   if (!source.ok()) return failed(std::move(rung), source.error());
   if (source.value()->sees_kernel()) return rung;
   rung.state = Rung::State::kDegraded;

@@ -6,8 +6,9 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
+#include "base/flat_index.h"
 #include "sink/record_stream.h"
 
 namespace fathom {
@@ -18,8 +19,11 @@ class NodeSums {
       : out_(out), event_(std::move(event)), unit_(std::move(unit)) {}
 
   void add(FrameId function, StringId program, int64_t weight) {
-    sums_[uint64_t{static_cast<uint32_t>(function)} << 32 | static_cast<uint32_t>(program)] +=
-        weight;
+    const uint64_t key =
+        uint64_t{static_cast<uint32_t>(function)} << 32 | static_cast<uint32_t>(program);
+    const auto [at, added] = index_.insert(key + 1, static_cast<uint32_t>(sums_.size()));
+    if (added) sums_.push_back({function, program, 0});
+    sums_[at].weight += weight;
   }
   // Adds the records; ids given to add() must still hold.
   void write();
@@ -29,7 +33,13 @@ class NodeSums {
  private:
   RecordStream& out_;
   std::string event_, unit_;
-  std::unordered_map<uint64_t, int64_t> sums_;  // by frame and program
+  struct Sum {
+    FrameId function{};
+    StringId program{};
+    int64_t weight = 0;
+  };
+  FlatIndex index_;  // into sums_, by function and program
+  std::vector<Sum> sums_;
 };
 
 }  // namespace fathom

@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "probe/event_rings.h"
 #include "probe/stacks/copy_size.h"
-#include "probe/stacks/event_rings.h"
 #include "probe/stacks/perf_sample_record.h"
 #include "probe/stacks/sample_events.h"
 
@@ -19,7 +19,7 @@ constexpr size_t kLeastRingBytes = size_t{32} << 10;
 class PerfSamples final : public SampleSource {
  public:
   static Result<std::unique_ptr<SampleSource>> make(const SampledScope& scope,
-                                                    const SampleSettings& settings);
+                                                    const Samplers& samplers);
 
   [[nodiscard]] std::string name() const override {
     return fmt::format("perf copies of the stack, now {} KB, by {}",
@@ -30,7 +30,7 @@ class PerfSamples final : public SampleSource {
   [[nodiscard]] std::vector<int> wake_fds() const override { return rings_->wake_fds(); }
   [[nodiscard]] int64_t dropped() const override { return rings_->lost(); }
   [[nodiscard]] int64_t throttled() const override { return rings_->throttled(); }
-  [[nodiscard]] int64_t counted() const override;
+  [[nodiscard]] int64_t counted(uint32_t sampler) const override;
   [[nodiscard]] int64_t buffer_bytes() const override { return rings_->mapped_bytes(); }
   [[nodiscard]] bool sees_kernel() const override { return events_.front().sees_kernel(); }
 
@@ -45,13 +45,13 @@ class PerfSamples final : public SampleSource {
 };
 
 Result<std::unique_ptr<SampleSource>> PerfSamples::make(const SampledScope& scope,
-                                                        const SampleSettings& settings) {
+                                                        const Samplers& samplers) {
   auto source = std::make_unique<PerfSamples>();
   source->scope_ = scope.name();
   TRY_ASSIGN(EventRings rings, EventRings::open(scope, kRingBytes, kLeastRingBytes));
   source->rings_ = std::make_unique<EventRings>(std::move(rings));
   for (size_t i = 0; i < source->events_.size(); ++i) {
-    TRY(source->events_[i].open(scope, settings, CopySize::kBytes[i], *source->rings_, i == 0));
+    TRY(source->events_[i].open(scope, samplers, CopySize::kBytes[i], *source->rings_, i == 0));
   }
   for (EventRings::Ring& ring : source->rings_->rings()) {
     source->streams_.push_back(make_ring_stream(*source->rings_, ring));
@@ -68,17 +68,17 @@ void PerfSamples::drain(SampleListener& listener, int64_t until_ns) {
   events_[step_].enable(true);
 }
 
-int64_t PerfSamples::counted() const {
+int64_t PerfSamples::counted(uint32_t sampler) const {
   int64_t sum = 0;
-  for (const SampleEvents& events : events_) sum += events.counted();
+  for (const SampleEvents& events : events_) sum += events.counted(sampler);
   return sum;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<SampleSource>> sample_by_perf(const SampledScope& scope,
-                                                     const SampleSettings& settings) {
-  return PerfSamples::make(scope, settings);
+                                                     const Samplers& samplers) {
+  return PerfSamples::make(scope, samplers);
 }
 
 }  // namespace fathom

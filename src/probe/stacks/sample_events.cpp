@@ -15,16 +15,16 @@ namespace {
 // Samples that may wait: the size of copies follows what they say.
 constexpr uint32_t kSamplesPerWake = 8;
 
-perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t rate, uint32_t copy_bytes) {
+perf_event_attr sampling_attr(const Sampler& sampler, uint32_t copy_bytes) {
   perf_event_attr attr = common_attr();
-  attr.type = settings.what.attr.type;
-  attr.config = settings.what.attr.config;
-  attr.config1 = settings.what.attr.config1;
-  attr.config2 = settings.what.attr.config2;
-  attr.exclude_kernel = settings.what.attr.exclude_kernel;
-  attr.exclude_user = settings.what.attr.exclude_user;
-  attr.freq = settings.each ? 0 : 1;
-  attr.sample_freq = settings.each ? 1 : static_cast<uint64_t>(settings.rates_hz[rate]);
+  attr.type = sampler.what.attr.type;
+  attr.config = sampler.what.attr.config;
+  attr.config1 = sampler.what.attr.config1;
+  attr.config2 = sampler.what.attr.config2;
+  attr.exclude_kernel = sampler.what.attr.exclude_kernel;
+  attr.exclude_user = sampler.what.attr.exclude_user;
+  attr.freq = sampler.rate_hz == 0 ? 0 : 1;
+  attr.sample_freq = sampler.rate_hz == 0 ? 1 : static_cast<uint64_t>(sampler.rate_hz);
   attr.sample_type |= PERF_SAMPLE_PERIOD;
   if (copy_bytes == 0) return attr;
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -35,31 +35,20 @@ perf_event_attr sampling_attr(const SampleSettings& settings, uint32_t rate, uin
   return attr;
 }
 
-class RingStream final : public TimedStream {
+class RingStream final : public ChangeStream {
  public:
-  RingStream(EventRings& rings, EventRings::Ring& ring) : rings_(rings), ring_(ring.ring) {}
+  using ChangeStream::ChangeStream;
 
-  void begin() override { ring_.begin(); }
-  void end() override { ring_.end(); }
-  int64_t next_ns() override {
-    const perf_event_header* header = ring_.peek();
-    return header == nullptr ? INT64_MAX : record_time_ns(*header);
-  }
   void deliver(SampleListener& listener) override {
     const perf_event_header& header = *ring_.peek();
-    if (header.type == PERF_RECORD_SAMPLE) {
-      RawSample sample = read_perf_sample(header, kernel_);
-      sample.rate = rings_.rate_of(header);
-      listener.on_sample(sample);
-    } else {
-      rings_.take(header, listener);
-    }
+    if (header.type != PERF_RECORD_SAMPLE) return ChangeStream::deliver(listener);
+    RawSample sample = read_perf_sample(header, kernel_);
+    sample.sampler = rings_.sampler_of(header);
+    listener.on_sample(sample);
     ring_.pop();
   }
 
  private:
-  EventRings& rings_;
-  PerfRing& ring_;
   std::vector<uint64_t> kernel_;  // frames of the last sample
 };
 
@@ -69,46 +58,48 @@ std::unique_ptr<TimedStream> make_ring_stream(EventRings& rings, EventRings::Rin
   return std::make_unique<RingStream>(rings, ring);
 }
 
-Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& attr, uint32_t rate,
-                              EventRings& rings) {
+Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& attr,
+                              uint32_t sampler, EventRings& rings) {
   for (const EventRings::Ring& ring : rings.rings()) {
     TRY_ASSIGN(std::vector<Fd> events, scope.open(attr, ring.cpu));
     for (Fd& event : events) {
       TRY(EventRings::redirect(event.get(), ring));  // also for word of throttling
-      rings.add_event(event.get(), rate);
-      events_.push_back({std::move(event), rate});
+      rings.add_event(event.get(), sampler);
+      events_.push_back({std::move(event), sampler});
     }
   }
   return {};
 }
 
-Status SampleEvents::open(const SampledScope& scope, const SampleSettings& settings,
-                          uint32_t copy_bytes, EventRings& rings, bool enabled) {
-  const auto open_rates = [&]() -> Status {
-    events_.clear();
-    for (uint32_t rate = 0; rate < std::max<size_t>(1, settings.rates_hz.size()); ++rate) {
-      perf_event_attr attr = sampling_attr(settings, rate, copy_bytes);
-      attr.disabled = enabled ? 0 : 1;
-      if (!sees_kernel_) attr.exclude_kernel = 1;
-      TRY(open_all(scope, attr, rate, rings));
-    }
-    return {};
-  };
-  sees_kernel_ = settings.what.attr.exclude_kernel == 0;
-  Status opened = open_rates();
-  if (!opened.ok() && opened.error().code == Code::kPermission && sees_kernel_) {
-    sees_kernel_ = false;
-    opened = open_rates();
-  }
-  if (!opened.ok() && opened.error().code == Code::kUnsupported) {
+Status SampleEvents::open_samplers(const SampledScope& scope, const Samplers& samplers,
+                                   uint32_t copy_bytes, EventRings& rings, bool enabled) {
+  events_.clear();
+  for (uint32_t i = 0; i < samplers.size(); ++i) {
+    perf_event_attr attr = sampling_attr(samplers[i], copy_bytes);
+    attr.disabled = enabled ? 0 : 1;
+    if (!sees_kernel_) attr.exclude_kernel = 1;
+    Status opened = open_all(scope, attr, i, rings);
+    if (opened.ok()) continue;
+    if (opened.error().code != Code::kUnsupported) return opened;
     return std::move(opened)
         .error()
-        .within("sample " + settings.event)
+        .within("sample " + samplers[i].event)
         .with_hint(
             "this machine has no such counter (a virtual machine often has none); "
             "--event cpu-clock works everywhere");
   }
-  return opened;
+  return {};
+}
+
+Status SampleEvents::open(const SampledScope& scope, const Samplers& samplers, uint32_t copy_bytes,
+                          EventRings& rings, bool enabled) {
+  sees_kernel_ = std::any_of(samplers.begin(), samplers.end(), [](const Sampler& sampler) {
+    return sampler.what.attr.exclude_kernel == 0;
+  });
+  Status opened = open_samplers(scope, samplers, copy_bytes, rings, enabled);
+  if (opened.ok() || opened.error().code != Code::kPermission || !sees_kernel_) return opened;
+  sees_kernel_ = false;
+  return open_samplers(scope, samplers, copy_bytes, rings, enabled);
 }
 
 void SampleEvents::enable(bool on) const {
@@ -116,12 +107,11 @@ void SampleEvents::enable(bool on) const {
     ioctl(event.fd.get(), on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-int64_t SampleEvents::counted() const {
+int64_t SampleEvents::counted(uint32_t sampler) const {
   int64_t sum = 0;
   for (const Event& event : events_) {
     uint64_t value = 0;
-    if (event.rate != 0) continue;  // they all count the same
-    if (read(event.fd.get(), &value, sizeof value) == sizeof value)
+    if (event.sampler == sampler && read(event.fd.get(), &value, sizeof value) == sizeof value)
       sum += static_cast<int64_t>(value);
   }
   return sum;

@@ -13,18 +13,13 @@
 
 #include "wire/stacks.h"
 
+#include "probe/stack_copy.bpf.h"
+
 char LICENSE[] SEC("license") = "GPL";
 
 enum {
   kKernelThread = 0x00200000, /* PF_KTHREAD */
-  kUser32Code = 0x23,
-  kHalvings = 7,
 };
-/* Further up than this is another stack or none of ours. */
-#define FARTHEST (1UL << 30)
-/* Where the end is not known: fibres, other C libraries. */
-#define UNKNOWN_END_BYTES (64UL << 10)
-#define ROOT_FRAME_BYTES 64
 
 struct Ring {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -38,35 +33,10 @@ struct {
 } rings SEC(".maps");
 
 uint64_t dropped = 0;
-/* What dropped samples stood for: the next one of the CPU and the rate stands for that, too, so
+/* What dropped samples stood for: the next one of the CPU and the sampler stands for that, too, so
  * that sums are right. */
-uint64_t owed[kWireMostCpus * kWireMostRates];
+uint64_t owed[kWireMostCpus * kWireMostSamplers];
 const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
-
-static __always_inline uint64_t stack_length(struct task_struct* task, uint64_t sp) {
-  const uint64_t main_end = BPF_CORE_READ(task, mm, start_stack) + ROOT_FRAME_BYTES;
-  const uint64_t thread_end = BPF_CORE_READ(task, thread.fsbase);
-  /* The nearer one: without address randomization thread stacks lie close below the main one. */
-  uint64_t length = FARTHEST;
-  if (main_end > sp && main_end - sp < length) length = main_end - sp;
-  if (thread_end > sp && thread_end - sp < length) length = thread_end - sp;
-  if (length == FARTHEST) length = UNKNOWN_END_BYTES;
-  return length > kWireMostStackBytes ? kWireMostStackBytes : length;
-}
-
-/* In one piece, or the longest half, quarter, … of it that is in memory. */
-static __always_inline void copy_stack(struct WireSample* sample, uint64_t sp, uint64_t length,
-                                       const uint32_t room) {
-  for (uint32_t i = 0; i < kHalvings; ++i) {
-    const uint64_t bytes = length >> i;
-    if (bytes == 0 || bytes > room) break;
-    if (bpf_probe_read_user(sample + 1, bytes, (const void*)sp) == 0) {
-      sample->stack_bytes = bytes;
-      return;
-    }
-    sample->flags |= kWireNoMemory;
-  }
-}
 
 struct Job {
   struct bpf_perf_event_data* context;
@@ -80,8 +50,8 @@ struct Job {
 static __always_inline int take(const struct Job* job, const uint32_t room) {
   struct WireSample* sample = bpf_ringbuf_reserve(job->ring, sizeof(*sample) + room, 0);
   const uint32_t cpu = bpf_get_smp_processor_id();
-  const uint32_t rate = bpf_get_attach_cookie(job->context) % kWireMostRates;
-  uint64_t* debt = &owed[cpu % kWireMostCpus * kWireMostRates + rate];
+  const uint32_t sampler = bpf_get_attach_cookie(job->context) % kWireMostSamplers;
+  uint64_t* debt = &owed[cpu % kWireMostCpus * kWireMostSamplers + sampler];
   if (!sample) {
     __sync_fetch_and_add(&dropped, 1);
     *debt += job->context->sample_period;
@@ -94,7 +64,7 @@ static __always_inline int take(const struct Job* job, const uint32_t room) {
   sample->pid = id >> 32;
   sample->tid = (uint32_t)id;
   sample->cpu = cpu;
-  sample->rate = rate;
+  sample->sampler = sampler;
   sample->flags = job->flags;
   sample->stack_bytes = 0;
   sample->kernel_frames = 0;
@@ -131,7 +101,7 @@ int on_sample(struct bpf_perf_event_data* context) {
       job.flags |= kWireIs32Bit;
     } else {
       job.flags |= kWireHasUser;
-      job.length = stack_length(task, registers.sp);
+      job.length = stack_length(task, registers.sp, kWireMostStackBytes);
     }
   }
   /* A ring takes records of fixed size only: the smallest that fits. */

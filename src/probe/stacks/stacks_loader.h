@@ -13,7 +13,7 @@ struct StackPrograms {
   int rings_fd;
   int program_fd;
   const volatile uint64_t* dropped;
-  const volatile uint64_t* owed; /* by CPU and rate, kWireMostRates of each */
+  const volatile uint64_t* owed; /* by CPU and sampler, kWireMostSamplers of each */
 };
 
 /* 0, or an errno, and then there is nothing to close. */

@@ -8,15 +8,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/proc.h"
+#include "base/proc_system.h"
 #include "base/text.h"
+#include "probe/stack_builder.h"
 #include "probe/stacks/node_sums.h"
 #include "probe/stacks/sample_source.h"
-#include "probe/stacks/stack_builder.h"
+#include "wire/stacks.h"
 
 namespace fathom {
 namespace {
@@ -26,13 +29,6 @@ namespace {
 constexpr int64_t kSettleNs = 5 * kNsPerMs;
 constexpr int64_t kSumsEvery = 10 * kNsPerSecond;
 constexpr size_t kEndedKept = 512;  // processes
-
-std::string cache_folder() {
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder == '/')
-    return std::string(folder) + "/fathom";
-  const char* home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/fathom" : "";
-}
 
 // The highest rate the kernel takes; it lowers it when sampling takes too long.
 int64_t highest_rate() {
@@ -47,11 +43,19 @@ bool samples_each(const PerfEventName& what) {
   return what.attr.type == PERF_TYPE_TRACEPOINT || (what.attr.type == PERF_TYPE_SOFTWARE && counts);
 }
 
+// The time in which no CPU had anything to do: idle ones are not sampled, but their clocks run.
+std::optional<int64_t> idle_ns() {
+  const auto stat = read_system_stat();
+  if (!stat.ok()) return std::nullopt;
+  return stat.value().idle_ns + stat.value().iowait_ns;
+}
+
 class StacksProbe final : public Probe, private SampleListener {
  public:
   explicit StacksProbe(const ProbeSettings& settings) : settings_(settings) {}
 
   Status start(const Target& target, RecordStream& out) override;
+  void begin(int64_t now_ns) override { begin_ns_ = now_ns; }
   void tick(int64_t now_ns) override;
   void finish(int64_t now_ns) override;
   [[nodiscard]] std::vector<int> wake_fds() const override { return source_->wake_fds(); }
@@ -59,7 +63,18 @@ class StacksProbe final : public Probe, private SampleListener {
   [[nodiscard]] ProbeReport report() const override;
 
  private:
-  void choose_rates();
+  // An event that samples are taken by.
+  struct Event {
+    std::string name;
+    bool each = false;  // every one is a sample
+    int64_t all_rates_hz = 0;
+    StringId id{};
+    NodeSums sums;
+  };
+
+  Status choose_samplers();
+  void add_samplers(const std::string& name, const PerfEventName& what);
+  void warn_of_multiples();
   Status choose_source(const Target& target);
   void learn_existing(const Target& target);
   void intern_constants();
@@ -69,69 +84,92 @@ class StacksProbe final : public Probe, private SampleListener {
   void on_change(const TaskChange& change) override;
   StringId program_of(int64_t pid);
   void forget_program_later(int64_t pid);
-  DetailId detail_of(StackEnd end);
   [[nodiscard]] int64_t weight_of(const RawSample& raw) const;
-  [[nodiscard]] std::string rate_text() const;
+  [[nodiscard]] double seconds_of(uint32_t sampler) const;
+  [[nodiscard]] std::string rate_text(size_t event) const;
   void add_why(const std::string& text) { why_ += (why_.empty() ? "" : "; ") + text; }
 
   ProbeSettings settings_;
-  SampleSettings sampling_;
+  Samplers samplers_;
+  std::vector<size_t> event_of_;     // by sampler: which of events_
+  std::vector<int64_t> samples_of_;  // by sampler
+  std::vector<Event> events_;
   RecordStream* out_ = nullptr;
   std::unique_ptr<SampleSource> source_;
   std::unique_ptr<StackBuilder> builder_;
-  std::unique_ptr<NodeSums> sums_;
   std::unordered_map<int64_t, std::string> programs_;  // by pid
   std::deque<int64_t> ended_;                          // pids, oldest first
-  StringId event_{}, on_cpu_{};
-  std::array<DetailId, static_cast<size_t>(StackEnd::kCount)> details_{};
+  StringId on_cpu_{};
   std::string why_;
   int64_t samples_ = 0, next_sums_ns_ = 0;
-  std::vector<int64_t> samples_of_rate_;
-  int64_t all_rates_hz_ = 0;
+  std::optional<int64_t> idle_before_ns_;      // of all CPUs, where the whole host is sampled
+  int64_t begin_ns_ = 0, end_ns_ = INT64_MAX;  // of the run; what was there before goes on after it
 };
 
 Status StacksProbe::start(const Target& target, RecordStream& out) {
   out_ = &out;
-  sampling_.event = settings_.event;
-  TRY_ASSIGN(sampling_.what, find_perf_event(settings_.event));
-  sampling_.each = samples_each(sampling_.what);
-  choose_rates();
-  builder_ = std::make_unique<StackBuilder>(out.names(), cache_folder(), settings_.lines);
-  sums_ = std::make_unique<NodeSums>(out, sampling_.event, sampling_.what.unit);
+  if (target.scope().kind == Scope::Kind::kSystem) idle_before_ns_ = idle_ns();
+  TRY(choose_samplers());
+  builder_ = std::make_unique<StackBuilder>(out.names(), stack_cache_folder(), settings_.lines);
   intern_constants();
   out.keep_ids([this](const Dictionary& from, Interner& to) {
-    sums_->carry_over(from, to);
+    for (Event& event : events_) event.sums.carry_over(from, to);
     builder_->forget_ids();
-    details_ = {};
-    event_ = on_cpu_ = StringId::kNone;
+    on_cpu_ = StringId::kNone;
   });
   TRY(choose_source(target));
   learn_existing(target);
-  if (!source_->sees_kernel() && sampling_.what.attr.exclude_kernel == 0) {
+  const bool wants_kernel =
+      std::any_of(samplers_.begin(), samplers_.end(),
+                  [](const Sampler& sampler) { return sampler.what.attr.exclude_kernel == 0; });
+  if (!source_->sees_kernel() && wants_kernel) {
     add_why("time in the kernel is not sampled (sysctl kernel.perf_event_paranoid=1)");
   }
   return {};
 }
 
-// Each once, none above what the kernel takes.
-void StacksProbe::choose_rates() {
-  if (sampling_.each) return;
+Status StacksProbe::choose_samplers() {
+  for (const std::string& name : settings_.events) {
+    TRY_ASSIGN(const PerfEventName what, find_perf_event(name));
+    const auto same = [&](const Event& event) { return event.name == name; };
+    if (std::none_of(events_.begin(), events_.end(), same)) add_samplers(name, what);
+  }
+  warn_of_multiples();
+  samples_of_.assign(samplers_.size(), 0);
+  if (samplers_.size() <= kWireMostSamplers) return {};
+  return Error{Code::kInvalid,
+               fmt::format("{} events at {} rates are too many at once", settings_.events.size(),
+                           settings_.rates_hz.size()),
+               fmt::format("{} at most together", static_cast<int>(kWireMostSamplers))};
+}
+
+// Each rate once, none above what the kernel takes.
+void StacksProbe::add_samplers(const std::string& name, const PerfEventName& what) {
+  const size_t event = events_.size(), first = samplers_.size();
+  events_.push_back({name, samples_each(what), 0, {}, NodeSums(*out_, name, what.unit)});
+  const auto add = [&](int64_t rate_hz) {
+    for (size_t i = first; i < samplers_.size(); ++i)
+      if (samplers_[i].rate_hz == rate_hz) return;
+    samplers_.push_back({name, what, rate_hz});
+    event_of_.push_back(event);
+    events_[event].all_rates_hz += rate_hz;
+  };
+  if (events_[event].each) return add(0);
   const int64_t highest = highest_rate();
   for (const int64_t wanted : settings_.rates_hz) {
-    const int64_t rate = std::min(wanted, highest);
-    std::vector<int64_t>& rates = sampling_.rates_hz;
-    if (rate < wanted && why_.empty()) {
+    if (wanted > highest && why_.empty()) {
       why_ = fmt::format(
           "the kernel takes {} Hz at most, {} was asked for (sysctl "
           "kernel.perf_event_max_sample_rate)",
           highest, wanted);
     }
-    if (std::find(rates.begin(), rates.end(), rate) == rates.end()) rates.push_back(rate);
+    add(std::min(wanted, highest));
   }
-  samples_of_rate_.assign(sampling_.rates_hz.size(), 0);
-  for (const int64_t rate : sampling_.rates_hz) all_rates_hz_ += rate;
-  for (const int64_t rate : sampling_.rates_hz) {
-    for (const int64_t other : sampling_.rates_hz) {
+}
+
+void StacksProbe::warn_of_multiples() {
+  for (const int64_t rate : settings_.rates_hz) {
+    for (const int64_t other : settings_.rates_hz) {
       if (rate > other && rate % other == 0)
         add_why(fmt::format("{} is a multiple of {} Hz: their samples fall together", rate, other));
     }
@@ -140,10 +178,10 @@ void StacksProbe::choose_rates() {
 
 Status StacksProbe::choose_source(const Target& target) {
   const SampledScope scope = SampledScope::of(target);
-  auto source = sample_by_bpf(scope, sampling_);
+  auto source = sample_by_bpf(scope, samplers_);
   if (!source.ok()) {
     add_why("stacks beyond 64 KB are cut (bpf: " + source.error().message + ")");
-    source = sample_by_perf(scope, sampling_);
+    source = sample_by_perf(scope, samplers_);
   }
   if (!source.ok()) return std::move(source).error();
   source_ = std::move(source).value();
@@ -157,7 +195,7 @@ void StacksProbe::learn_existing(const Target& target) {
 }
 
 void StacksProbe::intern_constants() {
-  event_ = out_->string(sampling_.event);
+  for (Event& event : events_) event.id = out_->string(event.name);
   on_cpu_ = out_->string("on-cpu");
 }
 
@@ -165,16 +203,18 @@ void StacksProbe::tick(int64_t now_ns) {
   wake(now_ns);
   if (now_ns < next_sums_ns_) return;
   next_sums_ns_ = now_ns + kSumsEvery;
-  sums_->write();
+  for (Event& event : events_) event.sums.write();
 }
 
 void StacksProbe::finish(int64_t now_ns) {
+  end_ns_ = now_ns;
   source_->drain(*this, INT64_MAX);
   add_owed(now_ns);
-  sums_->write();
+  for (Event& event : events_) event.sums.write();
 }
 
 void StacksProbe::on_sample(const RawSample& raw) {
+  if (raw.time_ns < begin_ns_ || raw.time_ns > end_ns_) return;
   const BuiltStack built = builder_->build(raw);
   source_->note(built.end == StackEnd::kCut || built.end == StackEnd::kJoined, built.needed_bytes);
   add(raw, built.stack, built.end);
@@ -185,9 +225,9 @@ void StacksProbe::add_owed(int64_t now_ns) {
   RawSample raw;
   raw.time_ns = now_ns;
   raw.pid = raw.tid = -1;
-  for (uint32_t rate = 0; rate < std::max<size_t>(1, sampling_.rates_hz.size()); ++rate) {
-    raw.rate = rate;
-    raw.weight = source_->owed(rate);
+  for (uint32_t sampler = 0; sampler < samplers_.size(); ++sampler) {
+    raw.sampler = sampler;
+    raw.weight = source_->owed(sampler);
     if (raw.weight == 0) continue;
     Frame lost;
     lost.symbol = out_->string("[lost]");
@@ -196,22 +236,21 @@ void StacksProbe::add_owed(int64_t now_ns) {
 }
 
 void StacksProbe::add(const RawSample& raw, StackId stack, StackEnd end) {
-  if (event_ == StringId::kNone) intern_constants();
+  if (on_cpu_ == StringId::kNone) intern_constants();
+  Event& event = events_[event_of_[raw.sampler]];
   Sample sample;
   sample.time_ns = raw.time_ns;
   if (raw.tid >= 0) sample.thread = out_->names().thread(raw.pid, raw.tid);
   sample.cpu = raw.cpu;
-  sample.event = event_;
-  if (!sampling_.rates_hz.empty()) {
-    sample.rate_hz = sampling_.rates_hz[raw.rate];
-    ++samples_of_rate_[raw.rate];
-  }
+  sample.event = event.id;
+  if (!event.each) sample.rate_hz = samplers_[raw.sampler].rate_hz;
+  ++samples_of_[raw.sampler];
   sample.stack = stack;
   sample.weight = weight_of(raw);
   sample.state = on_cpu_;
-  sample.detail = detail_of(end);
+  sample.detail = builder_->detail_of(end);
   const FrameId leaf = out_->names().dictionary().stacks[index_of(stack)].frame;
-  sums_->add(leaf, program_of(raw.pid), sample.weight);
+  event.sums.add(leaf, program_of(raw.pid), sample.weight);
   ++samples_;
   out_->add(sample);
 }
@@ -219,9 +258,10 @@ void StacksProbe::add(const RawSample& raw, StackId stack, StackEnd end) {
 // Samples of each rate stand for all of the time; together they stand for it once, and each sample
 // for as much as any other.
 int64_t StacksProbe::weight_of(const RawSample& raw) const {
-  if (sampling_.rates_hz.size() < 2) return raw.weight;
-  const double part =
-      static_cast<double>(sampling_.rates_hz[raw.rate]) / static_cast<double>(all_rates_hz_);
+  const int64_t rate_hz = samplers_[raw.sampler].rate_hz;
+  const int64_t all_rates_hz = events_[event_of_[raw.sampler]].all_rates_hz;
+  if (rate_hz == all_rates_hz) return raw.weight;
+  const double part = static_cast<double>(rate_hz) / static_cast<double>(all_rates_hz);
   return std::llround(static_cast<double>(raw.weight) * part);
 }
 
@@ -257,37 +297,41 @@ StringId StacksProbe::program_of(int64_t pid) {
   return out_->string(kept);
 }
 
-DetailId StacksProbe::detail_of(StackEnd end) {
-  if (end == StackEnd::kComplete) return DetailId::kNone;
-  DetailId& known = details_[static_cast<size_t>(end)];
-  if (known == DetailId::kNone) {
-    const DetailItem item{out_->string("unwind"), out_->string(stack_end_name(end))};
-    known = out_->names().detail({&item, 1});
-  }
-  return known;
+// What a sampler's clock counted of the time in which it samples.
+double StacksProbe::seconds_of(uint32_t sampler) const {
+  const int64_t idle = idle_before_ns_ ? idle_ns().value_or(0) - *idle_before_ns_ : 0;
+  return static_cast<double>(source_->counted(sampler) - idle) / 1e9;
 }
 
-std::string StacksProbe::rate_text() const {
-  if (sampling_.each) return sampling_.event + ", each one";
-  std::string text =
-      fmt::format("{} at {} Hz", sampling_.event, fmt::join(settings_.rates_hz, ", "));
-  // A clock counts all time, also where only a part of it is sampled.
-  const bool all_sampled = source_->sees_kernel() && sampling_.what.attr.exclude_user == 0;
-  const int64_t counted_ns = source_->counted();
-  if (std::string_view(sampling_.what.unit) == "ns" && counted_ns > 0 && all_sampled) {
-    const double seconds = static_cast<double>(counted_ns) / 1e9;
-    std::vector<std::string> obtained;
-    for (const int64_t samples : samples_of_rate_)
-      obtained.push_back(fmt::format("{:.1f}", static_cast<double>(samples) / seconds));
-    text += fmt::format(", {} obtained", fmt::join(obtained, ", "));
+std::string StacksProbe::rate_text(size_t event) const {
+  const std::string& name = events_[event].name;
+  if (events_[event].each) return name + ", each one";
+  std::string text = fmt::format("{} at {} Hz", name, fmt::join(settings_.rates_hz, ", "));
+  std::vector<std::string> obtained;
+  for (uint32_t i = 0; i < samplers_.size(); ++i) {
+    if (event_of_[i] != event || std::string_view(samplers_[i].what.unit) != "ns" ||
+        samplers_[i].what.attr.exclude_user != 0)
+      continue;
+    const double seconds = seconds_of(i);
+    if (seconds <= (idle_before_ns_ ? 1 : 0)) continue;  // idle time is told too coarsely for less
+    const double rate_hz = static_cast<double>(samples_of_[i]) / seconds;
+    // A clock counts all time, also where that in the kernel is not sampled: then only what is far
+    // too little says anything. It comes of threads that live shorter than a period.
+    const bool tells =
+        source_->sees_kernel() || rate_hz < static_cast<double>(samplers_[i].rate_hz) / 2;
+    obtained.push_back(tells ? fmt::format("{:.1f}", rate_hz) : "?");
   }
+  const bool all_unknown = std::all_of(obtained.begin(), obtained.end(),
+                                       [](const std::string& rate) { return rate == "?"; });
+  if (!all_unknown) text += fmt::format(", {} obtained", fmt::join(obtained, ", "));
   return text;
 }
 
 ProbeReport StacksProbe::report() const {
   ProbeReport report;
   report.rung = source_->name();
-  report.settings = rate_text();
+  for (size_t event = 0; event < events_.size(); ++event)
+    report.settings += (event == 0 ? "" : "; ") + rate_text(event);
   report.seen = samples_;
   report.dropped = source_->dropped();
   report.why = why_;

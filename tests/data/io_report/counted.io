@@ -1,6 +1,6 @@
 make -j2 · run of 2.0 s
   I/O       300 ms in calls · 0.15 of 2 threads at a time
-            500 ms more waiting (poll, select)
+            500 ms more waiting (poll)
   Moved     203 kB read · 134 kB written · 5 files
   Calls     91 calls · 1 failed
   Seen      figures of layer c · 2 processes, 2 threads · nothing dropped

@@ -26,6 +26,9 @@ wait_for() {
   done
 }
 
+# sampled RUN COUNT: whether more samples than that are in the recording by now.
+sampled() { (($("$FATHOM" query "$1" --csv 'select count(*) from samples' 2>/dev/null | tail -n 1) > $2)) 2>/dev/null; }
+
 gone() { ! kill -0 "$1" 2>/dev/null; }
 same() { [[ $1 == "$2" ]] || { echo "found '$1', expected '$2'" >&2; return 1; }; }
 

@@ -13,7 +13,8 @@ class CustomClient(ProfClient):
         for _ in range(10):
             self.send_data([{"command": "PROFILING", "node": "main", "execname": "app", "cache-misses": 1}])
         return [{"command": "PROFILING", "node": "main", "execname": "app", "cache-misses": 7},
-                {"command": "BENCHMARK", "benchmark": {"time": 1.5, "cache-misses": 7}}]
+                {"command": "BENCHMARK", "benchmark": {"time": 1.5, "cache-misses": 7}},
+                {"command": "BENCHMARK", "jobid": self.jobid, "Exectime": "1.25", "cycles": 3}]
 
 
 class OldClient(CustomClient):
@@ -25,7 +26,7 @@ class OldClient(CustomClient):
 
 class WrongClient(CustomClient):
     def run_on_job(self):
-        return [{"command": "EXPLODE"}]
+        return [{"command": "MARK", "mark": f"m{i}"} for i in range(1001)] + [{"command": "EXPLODE"}]
 
 
 port, job = int(sys.argv[1]), int(sys.argv[2])
@@ -34,7 +35,7 @@ OldClient("127.0.0.1", port).start(job)
 try:
     WrongClient("127.0.0.1", port).start(job)
 except HubError as error:
-    print(error)
+    print(error, error.index)
 try:
     CustomClient("127.0.0.1", port).start(2999)
 except HubError as error:

@@ -26,8 +26,44 @@ stop_engine() {
 make_image() {
   local tree=$TMP/image-$1
   mkdir -p "$tree/inside"
+  mkdir -m 1777 "$tree/tmp"
   cp "$2" "$tree/inside/$1"
   ldd "$2" | grep -o '/[^ ]*' | while read -r library; do cp --parents -L "$library" "$tree"; done
   tar -C "$tree" -c . | docker import - "$1" >/dev/null
   rm -rf "$tree"
+}
+
+# make_swap: some swap until the case ends, where the host has none.
+make_swap() {
+  [ "$(wc -l </proc/swaps)" -gt 1 ] && return
+  swap=$(mktemp /var/tmp/fathom-swap.XXXXXX)
+  trap 'swapoff "$swap"; rm -f "$swap"; stop_engine' EXIT
+  dd if=/dev/zero of="$swap" bs=1M count=192 status=none && mkswap -q "$swap" && swapon "$swap"
+}
+
+# make_example NAME: an image of examples/images, or its dataset.
+make_example() { "$LIB/../../../examples/images/make" "$@" >/dev/null; }
+
+# The same of Podman: its service speaks Docker's API.
+start_podman() {
+  engine=$(mktemp -d /tmp/fathom-engine.XXXXXX)
+  export DOCKER_HOST=unix://$engine/podman.sock CONTAINERS_CONF=$engine/containers.conf
+  printf '[containers]\ndefault_ulimits = []\nnetns = "none"\n[engine]\ncgroup_manager = "cgroupfs"\nruntime = "runc"\nevents_logger = "file"\n' \
+    >"$CONTAINERS_CONF"
+  podman --root "$engine/root" --runroot "$engine/run" --storage-driver vfs system service --time 0 "$DOCKER_HOST" \
+    >engine.log 2>&1 &
+  engine_pid=$!
+  trap stop_engine EXIT
+  wait_for 30 docker version >docker.txt 2>&1 || { tail -5 engine.log >&2; return 1; }
+}
+
+# start_proxy NAME OPTION...: DOCKER_HOST is now a proxy of the engine (engine_proxy.py), $proxy its socket. Ended with
+# the case's shell.
+start_proxy() {
+  proxy=$engine/$1.sock
+  shift
+  python3 "$LIB/engine_proxy.py" "$proxy" "$engine/docker.sock" "$@" &
+  proxies="$proxies $!"
+  trap 'kill $proxies; DOCKER_HOST=unix://$engine/docker.sock stop_engine' EXIT
+  wait_for 20 test -S "$proxy"
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """known_stacks.py RUN [kernel|no-kernel]: whether RUN's samples tell what tests/workloads/stacks_known.cpp does.
 
-Shares must lie within the Wilson interval of 99.9 %: work is counted there, so only the luck of sampling may
-move them."""
+Shares must lie within the Wilson interval of 99.999 %: work is counted there, so only the luck of sampling may
+move them, and nine are looked at each time."""
 import collections
 import csv
 import io
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 csv.field_size_limit(1 << 24)
-Z = 3.2905  # 99.9 %, two-sided
+Z = 4.4172  # 99.999 %, two-sided
 SHARES = {"share_a(long)": 0.5, "share_b(long)": 0.3, "share_c(long)": 0.2}
 BOX = ("void Box<std::pair<int, unsigned long>, std::map<char, std::pair<int, int>, std::less<char>, "
        "std::allocator<std::pair<char const, std::pair<int, int> > > > >::work<unsigned long>(unsigned long)")

@@ -48,11 +48,11 @@ def main():
     for send in options.send:
         after, _, typed = send.rpartition(":")
         sends.append((after.encode(), typed.encode().decode("unicode_escape").encode("latin-1")))
-    pid, master = pty.fork()
-    if pid == 0:
-        os.execvp(options.command[0], options.command)
     rows, columns = (int(number) for number in options.size.split("x"))
-    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    pid, master = pty.fork()
+    if pid == 0:  # the size before anybody can ask for it
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        os.execvp(options.command[0], options.command)
     if not follow(master, sends):
         os.kill(pid, 9)
         os.waitpid(pid, 0)

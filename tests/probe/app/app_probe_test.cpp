@@ -2,11 +2,13 @@
 // The probe with clients that are sockets of this very process, in two threads or one.
 #include "probe/app/app_probe.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -17,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "probe/quiet_wake.h"
 #include "support/memory_sink.h"
 #include "support/still_target.h"
 
@@ -154,12 +157,56 @@ TEST_F(AppProbeTest, ManyClientsComeAndGo) {
   EXPECT_EQ(probe_->report().dropped, 0);
 }
 
+// As one that had no CPU meanwhile.
+TEST_F(AppProbeTest, ARecorderThatIsLateRefusesNobodyWhoHasGone) {
+  for (int i = 0; i < 900; ++i) {
+    const Fd client = connect_to(path_);
+    EXPECT_TRUE(write_all(client.get(), "{\"a\":1}\n").ok());
+  }
+  finish();
+  EXPECT_EQ(all_->rows.of<Gauge>().size(), 900U);
+  EXPECT_EQ(probe_->report().dropped, 0);
+}
+
+// More than is read at a time, and than a moment is enough for.
+TEST_F(AppProbeTest, WhatWasSaidBeforeTheEndIsReadHoweverMuchItIs) {
+  std::string said;
+  while (said.size() < 60'000) said += "{\"a\":1}\n";
+  std::vector<Fd> clients;
+  size_t lines = 0;
+  for (int i = 0; i < 200; ++i) {
+    clients.push_back(connect_to(path_));
+    for (int times = 0; times < 2; ++times) {
+      EXPECT_TRUE(write_all(clients.back().get(), said).ok());
+      lines += said.size() / 8;
+    }
+  }
+  finish();
+  EXPECT_EQ(all_->rows.of<Gauge>().size(), lines);
+  EXPECT_EQ(probe_->report().dropped, 0);
+  EXPECT_LT(send(clients.back().get(), "x", 1, MSG_NOSIGNAL), 0) << "nobody reads any more";
+}
+
 TEST_F(AppProbeTest, TooManyClientsAreRefusedAndCounted) {
   std::vector<Fd> clients;
   for (int i = 0; i < 520; ++i) clients.push_back(connect_to(path_));
   finish();
   EXPECT_EQ(probe_->report().dropped, 8);
   EXPECT_THAT(probe_->report().why, HasSubstr("refused"));
+}
+
+TEST_F(AppProbeTest, WithoutDescriptorsTheyAreRefusedAndCounted) {
+  std::vector<Fd> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(connect_to(path_));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const Fd lowest_free(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const rlimit none{static_cast<rlim_t>(lowest_free.get()) + 1, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  probe_->wake(monotonic_ns());
+  probe_->finish(monotonic_ns());
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(probe_->report().dropped, 3);
 }
 
 // As the session's loop does: edge by edge.
@@ -175,14 +222,17 @@ TEST_F(AppProbeTest, WakesForWhatComesButNotForEachMessage) {
     usleep(30'000);
     (void)write_all(client.get(), "{\"late\":1}\n");
   });
-  int wakes = 0;
+  const int64_t before_ns = monotonic_ns();
+  int64_t wakes = 0;
   while (probe_->report().seen < kMessages + 1 && epoll_wait(loop.get(), &event, 1, 10'000) == 1) {
     probe_->wake(monotonic_ns());
     ++wakes;
   }
   writer.join();
   EXPECT_EQ(probe_->report().seen, kMessages + 1);
-  EXPECT_LT(wakes, kMessages / 10);
+  // For the news, and once more when a pause is over in which nothing came.
+  const int64_t pauses = (monotonic_ns() - before_ns) / QuietWake::kPauseNs;
+  EXPECT_LE(wakes, 2 * pauses + 10);
   finish();
 }
 

@@ -53,7 +53,7 @@ TEST(ExecProgram, EndsAllThatItStarted) {
   ASSERT_EQ(started.lines.size(), 1U);
   const auto child = parse_number(started.lines[0]);
   started.end();
-  for (int left = 500; left > 0 && kill(static_cast<pid_t>(child.value()), 0) == 0; --left)
+  for (int left = 5000; left > 0 && kill(static_cast<pid_t>(child.value()), 0) == 0; --left)
     usleep(2000);
   // Reaped by init, or a zombie where there is none.
   const std::string state = "/proc/" + started.lines[0] + "/exe";

@@ -17,10 +17,10 @@ std::span<const std::byte> bytes_of(const Record& record) {
 
 class KernelRecordsTest : public testing::Test {
  protected:
-  KernelRecords make(const std::string& prefix = "") {
+  KernelRecords make(std::vector<std::string> prefixes = {}, std::vector<std::string> own = {}) {
     return {out,
             {{}, {"sys", "read", true}, {"sys", "exit", false, false}},
-            {1'000, 100, true, prefix}};
+            {1'000, 100, true, std::move(prefixes), std::move(own)}};
   }
   static WireName name(uint32_t file) {
     WireName head{};
@@ -101,7 +101,7 @@ TEST_F(KernelRecordsTest, ACallWaitsForTheNameOfItsFile) {
 }
 
 TEST_F(KernelRecordsTest, FilesOfOtherNamesAreLeftOutOfATrace) {
-  KernelRecords records = make("pipe:[5");
+  KernelRecords records = make({"pipe:[5"});
   records.files().add(bytes_of(name(5)));
   records.files().add(bytes_of(name(6)));
   for (const uint32_t file : {0U, 5U, 6U}) {
@@ -111,6 +111,60 @@ TEST_F(KernelRecordsTest, FilesOfOtherNamesAreLeftOutOfATrace) {
   }
   EXPECT_EQ(collected()->rows.of<Span>().size(), 1U);
   EXPECT_EQ(records.left_out(), 2);
+}
+
+TEST_F(KernelRecordsTest, WhatIsDoneToFilesOfOursIsLeftOut) {
+  KernelRecords records = make({}, {"pipe:[5"});
+  records.files().add(bytes_of(name(5)));
+  records.files().add(bytes_of(name(6)));
+  for (const uint32_t file : {0U, 5U, 6U}) {
+    WireOneCall one{};
+    one.head = {kWireOneCall, 1, file, 10, 11};
+    EXPECT_TRUE(records.take(bytes_of(one), false));
+  }
+  EXPECT_EQ(collected()->rows.of<Counter>().size(), 2U) << "also one without a file";
+  EXPECT_EQ(records.left_out(), 1);
+  EXPECT_EQ(records.calls(), 2);
+}
+
+TEST_F(KernelRecordsTest, AFileOfOursIsLeftOutAlsoWhereItIsAskedFor) {
+  KernelRecords records = make({"pipe:["}, {"pipe:[5"});
+  records.files().add(bytes_of(name(5)));
+  WireTracedCall call{};
+  call.head = {kWireTracedCall, 1, 5, 10, 11};
+  EXPECT_TRUE(records.take(bytes_of(call), false));
+  records.take_stacked(call, {}, {});
+  EXPECT_EQ(records.left_out(), 2);
+}
+
+TEST_F(KernelRecordsTest, ACallWithAStackKeepsItAndWhatIsSaidOfIt) {
+  KernelRecords records = make({"pipe:[5"});
+  records.files().add(bytes_of(name(5)));
+  records.files().add(bytes_of(name(6)));
+  Frame frame;
+  frame.symbol = out.string("planted");
+  const StackId stack = out.names().stack(StackId::kNone, out.names().frame(frame));
+  const DetailItem item{out.string("unwind"), out.string("cut")};
+  const DetailId detail = out.names().detail({&item, 1});
+  WireTracedCall call{};
+  call.head = {kWireTracedCall, 1, 5, 10, 11};
+  call.result = 7;
+  call.offset = 3;
+  records.take_stacked(call, stack, detail);
+  call.head.file = 6;
+  records.take_stacked(call, stack, detail);
+  EXPECT_EQ(records.left_out(), 1) << "filters are the same";
+  call.head.function = 99;
+  records.take_stacked(call, stack, detail);
+  EXPECT_EQ(records.damaged(), 1) << "no such function";
+  const auto all = collected();
+  ASSERT_EQ(all->rows.of<Span>().size(), 1U);
+  const Span& span = all->rows.of<Span>()[0];
+  EXPECT_EQ(span.offset_bytes, 3);
+  const Dictionary& names = all->names.dictionary();
+  const FrameId leaf = names.stacks[index_of(span.stack)].frame;
+  EXPECT_EQ(all->text(names.frames[index_of(leaf)].symbol), "planted");
+  EXPECT_NE(span.detail, DetailId::kNone);
 }
 
 TEST_F(KernelRecordsTest, WhatMakesNoSenseIsCounted) {

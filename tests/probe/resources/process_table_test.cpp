@@ -74,6 +74,33 @@ TEST_F(ProcessTableTest, ThreadsAddUpAndTheLeadersCodeCounts) {
   EXPECT_TRUE(table_.exact());
 }
 
+// Thousands of short processes a second: what happens to a thread between two looks is one row.
+TEST_F(ProcessTableTest, AThreadsNewsOfOneLookAreOneRow) {
+  fork(20, 200, 200, 100);
+  TaskEvent renamed = event_of(Kind::kRename, 21, 200, 200);
+  renamed.name = "short";
+  table_.on_task(renamed);
+  const TaskUsage used = usage(5, 13, 70);
+  exit(30, 200, 200, 0, &used);
+  fork(40, 200, 200, 100);  // its id again, before anybody looked
+  EXPECT_TRUE(rows().contains(200));
+  std::vector<Thread> threads;
+  for (const Thread& row : seen_->rows.of<Thread>())
+    if (row.tid == 200) threads.push_back(row);
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(text(threads[0].name), "short");
+  EXPECT_EQ(threads[0].end_ns, 30);
+  EXPECT_EQ(threads[0].user_ns, 5);
+  EXPECT_EQ(threads[1].start_ns, 40);
+  EXPECT_FALSE(threads[1].end_ns.has_value());
+  exit(50, 200, 200, 0, &used);
+  EXPECT_EQ(rows().at(200).end_ns, 50);
+  threads.clear();
+  for (const Thread& row : seen_->rows.of<Thread>())
+    if (row.tid == 200 && row.end_ns) threads.push_back(row);
+  EXPECT_EQ(threads.size(), 2U);
+}
+
 TEST_F(ProcessTableTest, AProcessWhoseLeaderLeavesFirstLivesOn) {
   fork(20, 100, 101, 100);
   exit(30, 100, 100, 0, nullptr);

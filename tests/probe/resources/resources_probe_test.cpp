@@ -11,6 +11,7 @@
 #include "launch/attach_launcher.h"
 #include "launch/process_launcher.h"
 #include "probe/resources/cgroup_reader.h"
+#include "support/folders.h"
 #include "support/memory_sink.h"
 #include "support/on_signal.h"
 #include "support/temp_folder.h"
@@ -24,16 +25,17 @@ struct Ended {
   ProbeReport report;
 };
 
-Ended record(const std::vector<std::string>& command) {
-  setenv("FATHOM_HOME", FATHOM_BUILD_DIR, 1);
+Ended record(const std::vector<std::string>& command, int64_t interval_ns = 20 * kNsPerMs) {
+  setenv("FATHOM_HOME", build_folder().c_str(), 1);
   MemorySink sink;
   RecordStream out(sink);
   LaunchRequest request;
   request.run_label = "test";
   request.command = command;
+  auto probe = make_resources_probe(ProbeSettings{interval_ns});
+  EXPECT_TRUE(probe->prepare(request).ok());
   auto target = launch_process(request);
   EXPECT_TRUE(target.ok()) << target.error().message;
-  auto probe = make_resources_probe(ProbeSettings{20 * kNsPerMs});
   EXPECT_TRUE(probe->start(*target.value(), out).ok());
   probe->begin(monotonic_ns());
   EXPECT_TRUE(target.value()->go().ok());
@@ -85,6 +87,20 @@ TEST(ResourcesProbe, GaugesOfTheTreeNeverFall) {
     ++looked;
   }
   EXPECT_GT(looked, 8);
+}
+
+// Its figures are nobody's for the kernel until its parent waits for it.
+TEST(ResourcesProbe, WhatAnUnwaitedChildUsedIsInTheTree) {
+  const Ended ended = record(
+      {"sh", "-c", "head -c 50000000 /dev/urandom >/dev/null & exec sleep 2"}, 200 * kNsPerMs);
+  std::map<int64_t, std::map<std::string, double>> looks;
+  for (const Gauge& gauge : ended.rows->rows.of<Gauge>())
+    if (ended.rows->text(gauge.scope) == "tree")
+      looks[gauge.time_ns][std::string(ended.rows->text(gauge.name))] = gauge.value;
+  double read = 0;
+  for (const auto& [time_ns, look] : looks)
+    if (look.at("processes") == 1) read = look.at("read_chars_total");  // the child has ended
+  EXPECT_GT(read, 50'000'000);
 }
 
 // What on_signal does between attaching and finishing, and nothing of what it did before.
@@ -170,6 +186,7 @@ TEST(CgroupReader, ReadsBothVersions) {
   put("leaf/cpu.stat", "usage_usec 30\nuser_usec 20\nsystem_usec 10\nthrottled_usec 4\n");
   put("leaf/memory.current", "4096\n");
   put("leaf/memory.peak", "8192\n");
+  put("leaf/memory.swap.current", "12288\n");
   put("leaf/memory.events", "low 0\noom 1\noom_kill 2\n");
   put("leaf/io.stat", "8:0 rbytes=100 wbytes=7 rios=1\n8:16 rbytes=11 wbytes=2\n");
   put("leaf/io.pressure",
@@ -179,11 +196,40 @@ TEST(CgroupReader, ReadsBothVersions) {
   EXPECT_EQ(figures.user_ns, 20'000);
   EXPECT_EQ(figures.throttled_ns, 4'000);
   EXPECT_EQ(figures.peak_memory_bytes, 8192);
+  EXPECT_EQ(figures.swap_bytes, 12288);
   EXPECT_EQ(figures.oom_kills, 2);
   EXPECT_EQ(figures.read_bytes, 111);
   EXPECT_EQ(figures.written_bytes, 9);
   EXPECT_EQ(figures.io_pressure_ns, 55'000);
   EXPECT_FALSE(figures.cpu_pressure_ns.has_value());
+}
+
+TEST(CgroupReader, ReadsPressureAgainOnlyWhereSomebodyWasHeldUp) {
+  const TempFolder folder;
+  const auto put = [&](const std::string& name, const std::string& text) {
+    ASSERT_TRUE(write_file(folder / name, text).ok());
+  };
+  const auto pressed = [](int total) {
+    return "some avg10=0.00 avg60=0.00 avg300=0.00 total=" + std::to_string(total) + "\n";
+  };
+  auto cgroup = Cgroup::create_in(CgroupPlaces{folder.path(), {}, {}}, "leaf");
+  ASSERT_TRUE(cgroup.ok());
+  put("leaf/cpu.stat", "usage_usec 30\nuser_usec 20\nsystem_usec 10\n");
+  put("leaf/io.pressure", pressed(55));
+  put("leaf/memory.pressure", pressed(7));
+  CgroupReader reader(cgroup.value());
+  EXPECT_TRUE(reader.has_run());
+  EXPECT_EQ(reader.read(Stalls{false, false, false}).io_pressure_ns, 55'000);  // never read before
+  EXPECT_FALSE(reader.has_run());
+  put("leaf/cpu.stat", "usage_usec 31\nuser_usec 21\nsystem_usec 10\n");
+  put("leaf/io.pressure", pressed(56));
+  put("leaf/memory.pressure", pressed(8));
+  EXPECT_TRUE(reader.has_run());
+  const CgroupFigures figures = reader.read(Stalls{false, true, false});
+  EXPECT_EQ(figures.user_ns, 21'000);
+  EXPECT_EQ(figures.io_pressure_ns, 56'000);
+  EXPECT_EQ(figures.memory_pressure_ns, 7'000);
+  EXPECT_EQ(reader.read().memory_pressure_ns, 8'000);
 }
 
 }  // namespace

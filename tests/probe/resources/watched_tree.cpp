@@ -1,33 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/resources/watched_tree.h"
 
+#include <fcntl.h>
+#include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <iterator>
 #include <thread>
 
 #include "base/fd.h"
+#include "support/folders.h"
+#include "support/temp_folder.h"
 
 namespace fathom::testing {
 namespace {
 
 constexpr int kMostTries = 500;
+constexpr std::chrono::milliseconds kInterval{2};
+constexpr std::chrono::seconds kPatience{20};
+
+// How often the tree was looked at, where the workload sees it too.
+class Looks {
+ public:
+  Looks() {
+    const std::string path = folder_.path() + "/looks";
+    EXPECT_TRUE(write_file(path, std::string(sizeof(uint64_t), '\0')).ok());
+    const Fd file = open_file(path, O_RDWR).value();
+    void* mapped =
+        mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    EXPECT_NE(mapped, MAP_FAILED);
+    count_ = static_cast<std::atomic<uint64_t>*>(mapped);
+    setenv("FATHOM_TEST_LOOKS", path.c_str(), 1);
+  }
+  ~Looks() {
+    unsetenv("FATHOM_TEST_LOOKS");
+    munmap(count_, sizeof(uint64_t));
+  }
+  void add() { ++*count_; }
+
+ private:
+  TempFolder folder_;
+  std::atomic<uint64_t>* count_;
+};
 
 class Keeper final : public TaskListener {
  public:
   explicit Keeper(std::vector<Told>& events) : events_(events) {}
+  void drain(TaskSource& source) {
+    ++drains_;
+    source.drain(*this);
+  }
   void on_task(const TaskEvent& event) override {
     events_.push_back({event.kind, event.time_ns, event.pid, event.tid, event.ppid,
                        std::string(event.name), std::string(event.exe), std::string(event.args),
                        event.exit_code, event.ends_process, event.usage != nullptr,
-                       event.usage != nullptr ? *event.usage : TaskUsage{}});
+                       event.usage != nullptr ? *event.usage : TaskUsage{}, drains_});
   }
 
  private:
   std::vector<Told>& events_;
+  int drains_ = 0;
 };
 
 // A shell, not a fork of this test: a sanitizer may have threads and memory of its own in a copy of
@@ -83,8 +121,9 @@ std::vector<Told> WatchedTree::processes_ended() const {
 }
 
 WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& command,
-                       std::chrono::milliseconds interval) {
+                       const std::function<bool(const WatchedTree&)>& enough) {
   WatchedTree tree;
+  Looks looks;
   auto [gate, opener] = make_pipe().value();
   const pid_t root = start_waiting(command, gate.get());
   tree.root = root;
@@ -98,25 +137,28 @@ WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& comma
   }
   (void)write_all(opener.get(), "go\n");
   Keeper keeper(tree.events);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
   while (!is_over(root)) {
-    std::this_thread::sleep_for(interval);
-    source.value()->drain(keeper);
+    std::this_thread::sleep_for(kInterval);
+    keeper.drain(*source.value());
+    looks.add();
+    if (enough && (enough(tree) || std::chrono::steady_clock::now() > end)) opener.reset();
   }
   // A dying task is there to be waited for before its last switch, which counts as well: what
   // wait(2) says is final once the end has been told.
   for (int tries = 0; tries < kMostTries && !told_end_of(root, tree.events); ++tries) {
-    source.value()->drain(keeper);
-    std::this_thread::sleep_for(interval);
+    keeper.drain(*source.value());
+    std::this_thread::sleep_for(kInterval);
   }
   wait4(root, &tree.status, 0, &tree.used);
-  source.value()->drain(keeper);
-  source.value()->drain(keeper);  // what the one before may hold back
+  keeper.drain(*source.value());
+  keeper.drain(*source.value());  // what the one before may hold back
   tree.seen = source.value()->seen();
   tree.dropped = source.value()->dropped();
   tree.buffer_bytes = source.value()->buffer_bytes();
   return tree;
 }
 
-std::string task_tree_program() { return std::string(FATHOM_BUILD_DIR) + "/workloads/task_tree"; }
+std::string task_tree_program() { return build_folder() + "/workloads/task_tree"; }
 
 }  // namespace fathom::testing

@@ -22,6 +22,7 @@ struct Told {
   bool ends_process;
   bool has_usage;
   TaskUsage usage;
+  int drain;  // the how manyth told it
 };
 
 struct WatchedTree {
@@ -39,8 +40,10 @@ struct WatchedTree {
 
 using Watch = std::function<Result<std::unique_ptr<TaskSource>>(int64_t root)>;
 
+// Looks at the tree every now and then until it is over. The workload task_tree lives until it has
+// been looked at; what another command reads from its standard input ends when `enough` is told.
 WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& command,
-                       std::chrono::milliseconds interval = std::chrono::milliseconds(2));
+                       const std::function<bool(const WatchedTree&)>& enough = {});
 
 // The program built from tests/workloads/task_tree.cpp.
 std::string task_tree_program();

@@ -53,6 +53,8 @@ TEST(CallgrindFile, FunctionsHaveWhatTheyDidThemselves) {
   EXPECT_EQ(functions.at({"main", "/usr/bin/app"}), (Costs{20, 2, 1, 1, 0, 0}));
   EXPECT_EQ(functions.at({"helper", "/usr/bin/app"}), (Costs{100, 20, 0, 0, 9, 3}));
   EXPECT_EQ(functions.at({"0x0000000000001050", "/lib/libc.so.6"}), (Costs{40, 0, 4, 1, 0, 0}));
+  EXPECT_EQ(file.value().calls.size(), 1U);
+  EXPECT_EQ(file.value().calls.at({"main", "/usr/bin/app"}), Costs(6, 999));
   EXPECT_EQ(file.value().total("Ir"), 160);
   EXPECT_EQ(file.value().summary.at(0), 160);
 }
@@ -90,12 +92,73 @@ TEST(SimulatedSums, NamesAreThoseOfCountersAndSaySimulated) {
   EXPECT_EQ(unnamed, 40);
 }
 
+// main 10 calls f 20, which calls itself and g 30; g calls f again, once.
+constexpr std::string_view kCalls = R"(pid: 1
+cmd: app
+events: Ir
+summary: 60
+ob=(1) app
+fn=(1) main
+1 10
+cfn=(2) f
+calls=1 5
+2 50
+fn=(2)
+5 20
+cfn=(2)
+calls=3 5
+6 15
+cob=(1)
+cfn=(3) g
+calls=1 9
+7 30
+fn=(3)
+9 30
+cfn=(2)
+calls=1 9
+10 45
+)";
+
+TEST(SimulatedSums, FunctionsHaveWhatTheyCalledOnce) {
+  SimulatedSums sums;
+  sums.add(parse_callgrind(kCalls).value());
+  EXPECT_TRUE(sums.agrees());
+  MemorySink sink;
+  RecordStream out(sink);
+  sums.write(out, 0, 1000);
+  out.flush();
+  const auto all = sink.collected();
+  std::map<std::string, int64_t> self, total;
+  for (const NodeSum& node : all->rows.of<NodeSum>()) {
+    const std::string name(all->text(node.symbol));
+    if (all->text(node.event) == "instructions:simulated") self[name] += node.sum;
+    if (all->text(node.event) == "instructions:simulated+callees") total[name] += node.sum;
+  }
+  using Sums = std::map<std::string, int64_t>;
+  EXPECT_EQ(self, (Sums{{"main", 10}, {"f", 20}, {"g", 30}}));
+  EXPECT_EQ(total, (Sums{{"main", 60}, {"f", 50}, {"g", 60}})) << "g: no more than all there is";
+}
+
 TEST(SimulatedSums, NoticesFunctionsThatDoNotAddUp) {
   CallgrindFile file = parse_callgrind(kFile).value();
   file.summary[0] += 1;
   SimulatedSums sums;
   sums.add(file);
   EXPECT_FALSE(sums.agrees());
+}
+
+// Callgrind names the calls within the first one apart.
+TEST(CallgrindFileTest, AFunctionThatCallsItselfIsOne) {
+  const auto file = parse_callgrind(
+      "events: Ir\nob=(1) /bin/app\nfn=(1) walk(node*)\n10 7\ncfn=(2) walk(node*)'2\n"
+      "calls=1 10\n* 30\nfn=(2)\n10 25\ncfn=(2)\ncalls=4 10\n* 20\n"
+      "cfn=(3) leaf'\ncalls=1 20\n* 5\nfn=(3)\n20 5\n");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto& functions = file.value().functions;
+  ASSERT_EQ(functions.size(), 2U);
+  EXPECT_EQ(functions.at({"walk(node*)", "/bin/app"}), std::vector<int64_t>{32});
+  EXPECT_EQ(functions.at({"leaf'", "/bin/app"}), std::vector<int64_t>{5});
+  EXPECT_EQ(file.value().calls.at({"walk(node*)", "/bin/app"}), std::vector<int64_t>{5});
 }
 
 }  // namespace

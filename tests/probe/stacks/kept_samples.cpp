@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "launch/process_launcher.h"
+#include "support/folders.h"
 
 namespace fathom::testing {
 namespace {
@@ -25,7 +26,7 @@ bool has_ended(Target& target, SampledRun& run) {
 SampledRun sample_program(OpenSource open, const std::vector<std::string>& command,
                           SampleListener& listener, const std::vector<int64_t>& rates_hz,
                           bool only_at_end) {
-  setenv("FATHOM_HOME", FATHOM_BUILD_DIR, 1);
+  setenv("FATHOM_HOME", build_folder().c_str(), 1);
   SampledRun run;
   LaunchRequest request;
   request.run_label = "test";
@@ -33,8 +34,10 @@ SampledRun sample_program(OpenSource open, const std::vector<std::string>& comma
   auto target = launch_process(request);
   if (!target.ok()) return {.error = target.error().message};
   run.pid = target.value()->pid();
-  const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), rates_hz};
-  auto source = open(SampledScope::of(*target.value()), settings);
+  Samplers samplers;
+  for (const int64_t rate_hz : rates_hz)
+    samplers.push_back({"cpu-clock", find_perf_event("cpu-clock").value(), rate_hz});
+  auto source = open(SampledScope::of(*target.value()), samplers);
   if (!source.ok()) {
     target.value()->signal(SIGKILL);
     target.value()->finish();
@@ -49,13 +52,11 @@ SampledRun sample_program(OpenSource open, const std::vector<std::string>& comma
   target.value()->finish();
   source.value()->drain(listener, INT64_MAX);
   run.dropped = source.value()->dropped();
-  run.counted = source.value()->counted();
+  run.counted = source.value()->counted(0);
   run.sees_kernel = source.value()->sees_kernel();
   return run;
 }
 
-std::string workload(const std::string& name) {
-  return std::string(FATHOM_BUILD_DIR) + "/workloads/" + name;
-}
+std::string workload(const std::string& name) { return build_folder() + "/workloads/" + name; }
 
 }  // namespace fathom::testing

@@ -21,7 +21,7 @@ struct KeptSample {
   int64_t time_ns, pid, tid, weight;
   size_t kernel_frames, copied_bytes;
   RawSample::User user;
-  uint32_t rate = 0;
+  uint32_t sampler = 0;
 };
 
 class KeptSamples final : public SampleListener {
@@ -29,7 +29,7 @@ class KeptSamples final : public SampleListener {
   void on_sample(const RawSample& sample) override {
     note_time(sample.time_ns, false);
     samples.push_back({sample.time_ns, sample.pid, sample.tid, sample.weight, sample.kernel.size(),
-                       sample.copy.bytes.size(), sample.user, sample.rate});
+                       sample.copy.bytes.size(), sample.user, sample.sampler});
   }
   void on_change(const TaskChange& change) override {
     note_time(change.time_ns, true);
@@ -53,8 +53,7 @@ class KeptSamples final : public SampleListener {
   bool last_is_sample_ = false;
 };
 
-using OpenSource = Result<std::unique_ptr<SampleSource>> (*)(const SampledScope&,
-                                                             const SampleSettings&);
+using OpenSource = Result<std::unique_ptr<SampleSource>> (*)(const SampledScope&, const Samplers&);
 struct SampledRun {
   std::string error;  // why the source could not start; the rest is empty then
   int64_t pid = 0, dropped = 0, counted = 0;

@@ -72,9 +72,9 @@ TEST_P(SampleSourceTest, SeveralRatesAtOnceAreToldApart) {
   if (IsSkipped()) return;
   std::array<int64_t, 3> samples{}, weight{};
   for (const KeptSample& sample : kept_.samples) {
-    ASSERT_LT(sample.rate, 3U);
-    ++samples[sample.rate];
-    weight[sample.rate] += sample.weight;
+    ASSERT_LT(sample.sampler, 3U);
+    ++samples[sample.sampler];
+    weight[sample.sampler] += sample.weight;
   }
   EXPECT_GT(samples[0], 20);
   EXPECT_GT(samples[1], 2 * samples[0]);
@@ -163,8 +163,8 @@ TEST_P(SampleSourceTest, CopiesAreNoLongerThanTheStack) {
 }
 
 TEST_P(SampleSourceTest, AThreadThatIsGoneIsRefused) {
-  const SampleSettings settings{"cpu-clock", find_perf_event("cpu-clock").value(), {99}};
-  const auto source = GetParam().open(SampledScope::of_thread(999'999'999), settings);
+  const Samplers samplers{{"cpu-clock", find_perf_event("cpu-clock").value(), 99}};
+  const auto source = GetParam().open(SampledScope::of_thread(999'999'999), samplers);
   EXPECT_FALSE(source.ok());
 }
 

@@ -9,9 +9,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef uintptr_t W;
 enum { kInvalid = 1, kNotInitialized = 3, kNotFound = 500, kMost = 1 << 16 };
+
+/* When work was last asked of the device, by the wall clock: that is when the fake CUPTI, which
+ * sets `wanted`, lets it begin. */
+struct Asked {
+  uint64_t wanted, kernel_ns, graph_ns, copy_ns, set_ns;
+} fake_asked;
+static void ask(uint64_t* at_ns) {
+  struct timespec now;
+  if (!__atomic_load_n(&fake_asked.wanted, __ATOMIC_RELAXED)) return;
+  clock_gettime(CLOCK_REALTIME, &now);
+  __atomic_store_n(at_ns, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+                   __ATOMIC_RELAXED);
+}
 
 static int initialized;
 static __thread W current[8];
@@ -86,6 +100,9 @@ int cuCtxGetDevice(int* to) {
   *to = (int)(current[depth - 1] & 1);
   return 0;
 }
+int cuDeviceGetAttribute(int* to, unsigned attribute, int device) {
+  return (void)device, attribute < 200 ? (*to = 1024, 0) : kInvalid;
+}
 int cuCtxSynchronize(void) { return 0; }
 
 int cuModuleLoadData(W* to, const void* image) { return *to = (W)image | 1, 0; }
@@ -145,7 +162,8 @@ int cuPointerGetAttribute(uint32_t* to, int attribute, W at) {
 
 static int move(W to, W from, size_t bytes) { return memmove((void*)to, (void*)from, bytes), 0; }
 BOTH(cuMemcpy, _ptds, (W to, W from, size_t bytes), return move(to, from, bytes);)
-BOTH(cuMemcpyHtoD_v2, _ptds, (W to, W from, size_t bytes), return move(to, from, bytes);)
+BOTH(cuMemcpyHtoD_v2, _ptds, (W to, W from, size_t bytes), ask(&fake_asked.copy_ns);
+     return move(to, from, bytes);)
 BOTH(cuMemcpyDtoH_v2, _ptds, (W to, W from, size_t bytes), return move(to, from, bytes);)
 BOTH(cuMemcpyDtoD_v2, _ptds, (W to, W from, size_t bytes), return move(to, from, bytes);)
 BOTH(cuMemcpyHtoDAsync_v2, _ptsz, (W to, W from, size_t bytes, W stream), (void)stream;
@@ -162,9 +180,8 @@ struct Copy2D {
   size_t width, height;
 };
 BOTH(cuMemcpy2D_v2, _ptds, (const struct Copy2D* copy), return copy->width > 0 ? 0 : kInvalid;)
-BOTH(cuMemsetD8_v2, _ptds, (W at, unsigned char value, size_t count),
-     memset((void*)at, value, count);
-     return 0;)
+BOTH(cuMemsetD8_v2, _ptds, (W at, unsigned char value, size_t count), ask(&fake_asked.set_ns);
+     memset((void*)at, value, count); return 0;)
 BOTH(cuMemsetD32Async, _ptsz, (W at, unsigned value, size_t count, W stream), (void)stream;
      for (size_t i = 0; i < count; ++i)((unsigned*)at)[i] = value; return 0;)
 
@@ -181,6 +198,7 @@ static int launch(W kernel, unsigned a, unsigned b, unsigned c, unsigned d, unsi
                   unsigned shared, W stream, void** arguments) {
   (void)stream;
   if (kernel == 0) return 400;
+  ask(&fake_asked.kernel_ns);
   const uint64_t sum = (uint64_t)a * b * c * d * e * f + shared;
   if (arguments == NULL) return 0;
   if (captured != NULL) {
@@ -225,6 +243,7 @@ int cuGraphInstantiateWithFlags(W* to, W graph, unsigned long flags) {
 }
 static int launch_graph(W ready) {
   const struct Graph* graph = (const struct Graph*)(ready - 16);
+  ask(&fake_asked.graph_ns);
   if (ready != kEmptyGraph + 16 && graph->target != NULL) *graph->target += graph->sum;
   return 0;
 }
@@ -232,6 +251,8 @@ BOTH(cuGraphLaunch, _ptsz, (W ready, W stream), (void)stream; return launch_grap
 BOTH(cuStreamBeginCapture_v2, _ptsz, (W stream, int mode), (void)stream; (void)mode;
      captured = calloc(1, sizeof *captured); return 0;)
 BOTH(cuStreamEndCapture, _ptsz, (W stream, W* to), (void)stream; *to = (W)captured; captured = NULL;
+     return 0;)
+BOTH(cuStreamIsCapturing, _ptsz, (W stream, int* to), (void)stream; *to = captured != NULL;
      return 0;)
 int cuGraphExecDestroy(W ready) { return ready != 0 ? 0 : kInvalid; }
 int cuGraphDestroy(W graph) {
@@ -251,7 +272,15 @@ int cuEventCreate(W* to, unsigned flags) { return (void)flags, *to = 0xe7e80, 0;
 int cuEventDestroy_v2(W event) { return event != 0 ? 0 : kInvalid; }
 BOTH(cuEventRecord, _ptsz, (W event, W stream), (void)event; (void)stream; return 0;)
 int cuEventSynchronize(W event) { return (void)event, 0; }
+/* Of a driver that is newer than whoever stands before it. The second takes all that registers and
+ * the stack can pass, and says whether it came as it was sent. */
 int cuFromTheFuture_v7(int n) { return n + 1; }
+double cuMuchFromTheFuture(double a, long b, float c, long d, double e, long f, double g, long h,
+                           double i, long j, double k, long l, double m, double n, long o, long p) {
+  return a + 2 * c + 4 * e + 8 * g + 16 * i + 32 * k + 64 * m + 128 * n +
+         (double)(b + 3 * d + 9 * f + 27 * h + 81 * j + 243 * l + 729 * o + 2187 * p);
+}
+int cuDataOfTheFuture[2] = {6, 7}; /* no function */
 int cuGetProcAddress(const char* name, void** to, int version, unsigned long flags);
 int cuGetProcAddress_v2(const char* name, void** to, int version, unsigned long flags, int* status);
 
@@ -274,6 +303,11 @@ static const struct Entry kEntries[] = {
     ONE(cuCtxCreate, 3020, cuCtxCreate_v2),
     ONE(cuCtxDestroy, 4000, cuCtxDestroy_v2),
     ONE(cuCtxSetCurrent, 4000, cuCtxSetCurrent),
+    ONE(cuCtxGetDevice, 2000, cuCtxGetDevice),
+    ONE(cuCtxGetCurrent, 4000, cuCtxGetCurrent),
+    ONE(cuDevicePrimaryCtxGetState, 7000, cuDevicePrimaryCtxGetState),
+    ONE(cuDeviceGetAttribute, 2000, cuDeviceGetAttribute),
+    TWO(cuStreamIsCapturing, 10000, cuStreamIsCapturing, _ptsz),
     ONE(cuCtxSynchronize, 2000, cuCtxSynchronize),
     ONE(cuModuleLoadData, 2000, cuModuleLoadData),
     ONE(cuModuleUnload, 2000, cuModuleUnload),
@@ -329,6 +363,7 @@ static const struct Entry kEntries[] = {
     TWO(cuEventRecord, 2000, cuEventRecord, _ptsz),
     ONE(cuEventSynchronize, 2000, cuEventSynchronize),
     ONE(cuFromTheFuture, 12040, cuFromTheFuture_v7),
+    ONE(cuMuchFromTheFuture, 12040, cuMuchFromTheFuture),
     ONE(cuGetProcAddress, 11030, cuGetProcAddress),
     ONE(cuGetProcAddress, 12000, cuGetProcAddress_v2),
 };

@@ -34,3 +34,22 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, struc
   if (*count == 1) to[0] = (struct Info){4242, 777, 0, 0};
   return 0;
 }
+/* Only the first has links. Each time it is asked, a second has passed by its clock. */
+struct Field {
+  unsigned field, scope;
+  int64_t time_us, latency_us;
+  unsigned type;
+  int failed;
+  uint64_t value;
+};
+int nvmlDeviceGetFieldValues(void* device, int count, struct Field* fields) {
+  static uint64_t asked;
+  if ((uintptr_t)device == 1) ++asked;
+  for (int i = 0; i < count; ++i) {
+    fields[i].failed = (uintptr_t)device != 1 || fields[i].scope != UINT32_MAX ? 3 : 0;
+    fields[i].time_us = (int64_t)(asked * 1000000);
+    fields[i].type = 3;
+    fields[i].value = 5000 + asked * (fields[i].field == 138 ? 7 : 9);
+  }
+  return 0;
+}

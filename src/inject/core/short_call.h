@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Calls in the usual cases, in as few instructions and lines of the cache as there can be: a kernel
+ * or driver that has just worked has left nothing of ours in the first ones, neither code nor data.
+ * Others are call_end's.
+ *
+ * Of tracing, all that could be otherwise is one number: a thread that has it is quick. It is
+ * attached, has not been forked, reads the time stamp counter and traces, and what its shim has
+ * found out still holds. */
+#pragma once
+
+#include <string.h>
+
+#include "inject/core/call.h"
+#include "inject/core/cell.h"
+
+typedef uint64_t __attribute__((may_alias)) SpoolWord;
+
+static inline bool is_quick(const struct Thread* thread) {
+  return thread->quick == fathom_core.epoch[1] && thread->depth == 0;
+}
+
+/* `number` is that of before the shim found out what `mark` stands for. */
+static inline void be_quick(struct Thread* thread, uint64_t number, uint64_t mark) {
+  if (fathom_core.clock != kClockTsc || !fathom_core.trace || number == 0 ||
+      thread->epoch != *fathom_core.epoch)
+    return;
+  thread->lanes[0].desk->mark = mark;
+  keep_order();
+  thread->quick = number;
+}
+
+/* The head of the records of its calls. */
+static inline uint64_t short_head(const struct CallSite* site) {
+  const struct SpoolRecord head = {kSpoolShortCall, sizeof(struct SpoolShortCallRecord) / 8,
+                                   (uint16_t)call_number(site), 0};
+  uint64_t word;
+  memcpy(&word, &head, sizeof word);
+  return word;
+}
+static inline uint32_t number_in_head(uint64_t head) { return (uint16_t)(head >> 32); }
+
+/* What call_count does of a call that did not fail, to no file, with a cell in this slice. False:
+ * nothing was done. */
+static inline __attribute__((always_inline)) bool count_shortly(uint32_t number) {
+  struct Thread* thread = &fathom_thread;
+  struct Lane* lane = &thread->tally;
+  if (unlikely(lane->busy != 0)) return false;
+  lane->busy = (uintptr_t)__builtin_frame_address(0);
+  keep_order();
+  struct Desk* desk = lane->desk;
+  bool counted = false;
+  if (likely(desk != NULL && thread->epoch == *fathom_core.epoch)) {
+    const struct IndexSlot* slot = &desk->index[first_slot(number, 0)];
+    counted = slot->key == (uint64_t)(number + 1) << 32 && thread->now_ticks < desk->slice_end &&
+              (desk->counted + 1) % kCountedBlind != 0;
+    if (likely(counted)) {
+      ++desk->counted;
+      ++slot->cell->count;
+    }
+  }
+  keep_order();
+  lane->busy = 0;
+  return counted;
+}
+
+/* Does what call_end does of a call that did not fail, had none around or within it, and finds room
+ * in its chunk. False: nothing was done, and call_end is to be asked. */
+static inline __attribute__((always_inline)) bool call_end_shortly(const struct Call* call,
+                                                                   const struct CallSite* site,
+                                                                   uint32_t file, int64_t value,
+                                                                   uint32_t flags) {
+  struct Thread* thread = &fathom_thread;
+  struct Lane* lane = &thread->lanes[0];
+  if (unlikely(lane->busy != 0)) return false;
+  lane->busy = (uintptr_t)__builtin_frame_address(0);
+  keep_order();
+  if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch ||
+               call->depth != 0 || !fathom_core.trace))
+    goto slowly;
+  struct Desk* desk = lane->desk;
+  const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
+  uint8_t* next = desk->cursor + sizeof(struct SpoolShortCallRecord);
+  if (unlikely(desk->frames[0].inner_ticks != 0 || elapsed > UINT32_MAX || next > desk->limit))
+    goto slowly;
+  thread->depth = 0;
+  thread->now_ticks = call->start_ticks;
+  struct SpoolShortCallRecord* record = (struct SpoolShortCallRecord*)desk->cursor;
+  struct SpoolRecord head = {kSpoolHole, sizeof *record / 8, (uint16_t)call_number(site),
+                             (uint16_t)flags};
+  record->head = head;
+  keep_order();
+  desk->cursor = next;
+  record->start_ticks = call->start_ticks;
+  record->ticks = (uint32_t)(elapsed > cost ? elapsed - cost : 0);
+  record->file = file;
+  record->value = value;
+  keep_order();
+  record->head.kind = kSpoolShortCall; /* last: until then it is a hole */
+  const SpoolPlace place = (uint64_t)(uintptr_t)next + desk->shift;
+  __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
+  __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
+  keep_order();
+  lane->busy = 0;
+  return true;
+slowly:
+  lane->busy = 0;
+  return false;
+}
+
+/* The same of summing: of a call that had none around it, and whose cell is in its place. */
+static inline __attribute__((always_inline)) bool call_end_in_cell(const struct Call* call,
+                                                                   const struct CallSite* site,
+                                                                   uint32_t file, int64_t value,
+                                                                   uint32_t flags) {
+  struct Thread* thread = &fathom_thread;
+  struct Lane* lane = &thread->lanes[0];
+  if (unlikely(lane->busy != 0)) return false;
+  lane->busy = (uintptr_t)__builtin_frame_address(0);
+  keep_order();
+  if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch ||
+               call->depth != 0))
+    goto slowly;
+  struct Desk* desk = lane->desk;
+  const uint32_t number = call_number(site);
+  const struct IndexSlot* slot = &desk->index[first_slot(number, file)];
+  if (unlikely(slot->key != cell_key(number, file) || call->start_ticks < desk->slice_begin ||
+               call->start_ticks >= desk->slice_end))
+    goto slowly;
+  struct SpoolCellRecord* cell = slot->cell;
+  const uint64_t inner = desk->frames[0].inner_ticks;
+  keep_order();
+  thread->depth = 0;
+  ++cell->count;
+  cell->head.flags |= (uint16_t)flags;
+  if (unlikely(flags & kCallFailed))
+    ++cell->errors;
+  else if (flags & kCallHasBytes)
+    cell->bytes += (uint64_t)value;
+  if (fathom_core.clock != kClockNone) {
+    const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
+    const uint64_t ticks = elapsed > cost ? elapsed - cost : 0;
+    cell->ticks += ticks;
+    cell->self_ticks += inner < ticks ? ticks - inner : 0;
+    ++cell->latency[bucket_of(ticks)];
+  }
+  keep_order();
+  lane->busy = 0;
+  return true;
+slowly:
+  lane->busy = 0;
+  return false;
+}
+
+/* Of a thread that is quick. */
+static inline __attribute__((always_inline)) void quick_begin(struct Call* call,
+                                                              struct Thread* thread,
+                                                              uint32_t number) {
+  call->epoch = thread->epoch;
+  call->depth = 0;
+  open_frame(thread, 0, (uintptr_t)__builtin_frame_address(0), number);
+  call->start_ticks = read_tsc();
+}
+
+/* What call_end does of a call that did not fail, had none within it, and finds room in its chunk.
+ * False: nothing was done but to read the clock, and call_end is to be asked. What is written is
+ * nobody's until the cursor has moved: whoever jumps away before leaves nothing. */
+static inline __attribute__((always_inline)) bool quick_end(struct Call* call,
+                                                            struct Thread* thread, uint64_t head,
+                                                            uint32_t file, int result) {
+  struct Lane* lane = &thread->lanes[0];
+  const uint64_t end = call->end_ticks = read_tsc(), elapsed = end - call->start_ticks;
+  if (unlikely(((uint32_t)result | elapsed >> 32 | lane->busy) != 0)) return false;
+  lane->busy = (uintptr_t)__builtin_frame_address(0);
+  keep_order();
+  struct Desk* desk = lane->desk;
+  uint8_t* at = desk->cursor;
+  uint8_t* next = at + sizeof(struct SpoolShortCallRecord);
+  if (unlikely(((thread->quick ^ fathom_core.epoch[1]) | desk->frames[0].inner_ticks) != 0 ||
+               next > desk->limit)) {
+    lane->busy = 0;
+    return false;
+  }
+  thread->depth = 0;
+  thread->now_ticks = call->start_ticks;
+  const uint64_t cost = fathom_core.cost_ticks, ticks = elapsed > cost ? elapsed - cost : 0;
+  SpoolWord* words = (SpoolWord*)at;
+  words[0] = head;
+  words[1] = call->start_ticks;
+  words[2] = ticks | (uint64_t)file << 32;
+  words[3] = 0;
+  keep_order();
+  desk->cursor = next;
+  keep_order();
+  const SpoolPlace place = (uint64_t)(uintptr_t)next + desk->shift;
+  __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
+  __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
+  keep_order();
+  lane->busy = 0;
+  return true;
+}

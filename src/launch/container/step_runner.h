@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Has fathom-hold execute the steps of a container, one after the other, each as often as it says
+// and no longer than it may. The first that fails is the last. Belongs to the recorder's thread.
+//
+//   idle --next--> running --limit--> ending --grace--> killed
+//     ^               |                  |                |
+//     +--- ended -----+------------------+----------------+        no step left: quit
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "launch/container/container_request.h"
+#include "launch/container/hold_channel.h"
+#include "launch/launcher.h"
+
+namespace fathom {
+
+class StepRunner {
+ public:
+  // `usual` is what the image would run.
+  StepRunner(HoldChannel& hold, std::vector<ContainerStep> steps, std::vector<std::string> usual);
+
+  // Readable when a time limit has passed.
+  [[nodiscard]] int timer_fd() const { return timer_.get(); }
+  Status begin();
+  // Hears what hold said and goes on; call when its socket or the timer is readable.
+  void attend();
+  // To what runs; no step begins any more.
+  void signal(int number);
+  std::vector<StepEvent> take_events();
+
+ private:
+  struct Running {
+    size_t step = 0;
+    int64_t repetition = 0;
+    bool timed_out = false;
+  };
+  void next();
+  void start(size_t step, int64_t repetition);
+  void hear(const fathom_hold_message& message);
+  void ended(int32_t id, std::optional<int> status);
+  void check_limit();
+  void set_timer(int64_t delay_ns) const;
+  void quit();
+  void tell(StepEvent::Kind kind, const Running& running, std::optional<int> status);
+  [[nodiscard]] const std::vector<std::string>& command_of(size_t step) const;
+
+  HoldChannel& hold_;
+  std::vector<ContainerStep> steps_;
+  std::vector<std::string> usual_;
+  Fd timer_;
+  std::vector<StepEvent> events_;
+  std::vector<Running> all_;  // by id
+  int32_t current_ = -1;      // the one that is waited for
+  size_t step_ = 0;
+  int64_t repetition_ = 0;
+  bool stopping_ = false, killed_ = false, quit_ = false;
+  int status_ = 0;  // to exit with
+};
+
+}  // namespace fathom

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/io/kernel_types.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/bpf.h"
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::string_view kTracepointPrefix = "btf_trace_";
+constexpr size_t kMostEventsBytes = size_t{4} << 20;
+constexpr int kMostTypedefs = 16;
+constexpr uint8_t kMostArguments = 6;  // that programs on functions are given
+
+// Past typedefs and qualifiers; whether one of the names on the way was `name`.
+const btf_type* plain(const btf* types, uint32_t id, std::string_view name = {},
+                      bool* named = nullptr) {
+  const btf_type* type = btf__type_by_id(types, id);
+  for (int i = 0; type != nullptr && i < kMostTypedefs; ++i) {
+    if (!btf_is_typedef(type) && !btf_is_mod(type)) return type;
+    if (named != nullptr && btf_is_typedef(type) &&
+        name == btf__name_by_offset(types, type->name_off))
+      *named = true;
+    type = btf__type_by_id(types, type->type);
+  }
+  return type;
+}
+
+WireHookFile file_in(const btf* types, uint32_t id) {
+  struct Known {
+    std::string_view name;
+    WireHookFile file;
+  };
+  static constexpr std::array kKnown = {Known{"file", kHookOfFile},
+                                        Known{"inode", kHookOfInode},
+                                        Known{"dentry", kHookOfDentry},
+                                        Known{"path", kHookOfPath},
+                                        Known{"address_space", kHookOfMapping},
+                                        Known{"folio", kHookOfFolio},
+                                        Known{"kiocb", kHookOfKiocb}};
+  const btf_type* pointer = plain(types, id);
+  if (pointer == nullptr || !btf_is_ptr(pointer)) return kHookNoFile;
+  const btf_type* target = plain(types, pointer->type);
+  if (target == nullptr || (!btf_is_struct(target) && !btf_is_fwd(target))) return kHookNoFile;
+  const std::string_view name = btf__name_by_offset(types, target->name_off);
+  const auto found = std::find_if(kKnown.begin(), kKnown.end(),
+                                  [&](const Known& known) { return known.name == name; });
+  return found != kKnown.end() ? found->file : kHookNoFile;
+}
+
+WireHookResult result_of(const btf* types, uint32_t id) {
+  bool bytes = false;
+  const btf_type* type = plain(types, id, "ssize_t", &bytes);
+  if (bytes) return kResultBytes;
+  if (type == nullptr || !btf_is_int(type)) return kResultNone;
+  return (btf_int_encoding(type) & BTF_INT_SIGNED) != 0 && type->size == 4 ? kResultErrno
+                                                                           : kResultNone;
+}
+
+// The first argument of a tracepoint is the kernel's own.
+void read_arguments(const btf* types, const btf_type* function, bool own_first,
+                    KernelPlace& place) {
+  const btf_param* parameters = btf_params(function);
+  const int first = own_first ? 1 : 0;
+  for (int i = first; i < btf_vlen(function); ++i) {
+    const auto number = static_cast<uint8_t>(std::min(i - first, 255));
+    if (place.file == kHookNoFile && number < kMostArguments) {
+      place.file = file_in(types, parameters[i].type);
+      place.file_argument = number;
+    }
+    place.arguments = static_cast<uint8_t>(number + 1);
+  }
+}
+
+// GROUP of each tracepoint, as far as the kernel tells.
+std::unordered_map<std::string, std::string> tracepoint_groups() {
+  std::unordered_map<std::string, std::string> groups;
+  for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    const auto text = read_file(std::string(folder) + "/available_events", kMostEventsBytes);
+    if (!text.ok()) continue;
+    for (const std::string_view line : split_words(text.value(), '\n')) {
+      const size_t colon = line.find(':');
+      if (colon == std::string_view::npos) continue;
+      groups.emplace(line.substr(colon + 1), line.substr(0, colon));
+    }
+    break;
+  }
+  return groups;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KernelTypes>> KernelTypes::load() {
+  std::unique_ptr<KernelTypes> types(new KernelTypes);
+  btf* kernel = btf__load_vmlinux_btf();
+  if (kernel == nullptr) return bpf_error("read the kernel's types", errno);
+  types->sources_.push_back({kernel, "", Fd()});
+  types->index(0, 1);
+  types->add_modules();
+  return types;
+}
+
+KernelTypes::~KernelTypes() {
+  for (auto source = sources_.rbegin(); source != sources_.rend(); ++source)
+    btf__free(source->types);
+}
+
+// Those that are loaded now. Without the right to ask for them there are none.
+void KernelTypes::add_modules() {
+  for (uint32_t id = 0; bpf_btf_get_next_id(id, &id) == 0;) {
+    Fd fd(bpf_btf_get_fd_by_id(id));
+    if (!fd.valid()) continue;
+    std::array<char, 64> name{};
+    bpf_btf_info info{};
+    info.name = reinterpret_cast<uint64_t>(name.data());
+    info.name_len = name.size();
+    uint32_t size = sizeof info;
+    if (bpf_obj_get_info_by_fd(fd.get(), &info, &size) != 0 || info.kernel_btf == 0) continue;
+    if (std::string_view(name.data()) == "vmlinux") continue;
+    btf* types = btf__load_from_kernel_by_id_split(id, sources_.front().types);
+    if (types == nullptr) continue;
+    sources_.push_back({types, name.data(), std::move(fd)});
+    index(sources_.size() - 1, btf__type_cnt(sources_.front().types));
+  }
+}
+
+void KernelTypes::index(size_t source, uint32_t first) {
+  const btf* types = sources_[source].types;
+  for (uint32_t id = first; id < btf__type_cnt(types); ++id) {
+    const btf_type* type = btf__type_by_id(types, id);
+    if (!btf_is_func(type) && !btf_is_typedef(type)) continue;
+    std::string_view name = btf__name_by_offset(types, type->name_off);
+    if (btf_is_func(type)) {
+      functions_.try_emplace(name, Found{source, id});
+    } else if (name.starts_with(kTracepointPrefix)) {
+      name.remove_prefix(kTracepointPrefix.size());
+      tracepoints_.try_emplace(name, Found{source, id});
+    }
+  }
+}
+
+const KernelPlace* KernelTypes::place(const std::string& name, bool is_function) const {
+  const auto& names = is_function ? functions_ : tracepoints_;
+  const auto found = names.find(name);
+  if (found == names.end()) return nullptr;
+  const auto [known, added] = places_.try_emplace({name, is_function});
+  if (!added) return &known->second;
+  const Source& source = sources_[found->second.source];
+  KernelPlace& place = known->second;
+  place.type = found->second.type;
+  place.module = source.module;
+  place.module_fd = source.fd.valid() ? source.fd.get() : 0;
+  const btf_type* type = plain(source.types, btf__type_by_id(source.types, place.type)->type);
+  if (!is_function && type != nullptr && btf_is_ptr(type)) type = plain(source.types, type->type);
+  if (type == nullptr || !btf_is_func_proto(type)) return &place;
+  read_arguments(source.types, type, !is_function, place);
+  if (is_function) place.result = result_of(source.types, type->type);
+  return &place;
+}
+
+const KernelPlace* KernelTypes::function(const std::string& name) const {
+  return place(name, true);
+}
+
+const KernelPlace* KernelTypes::tracepoint(const std::string& name) const {
+  return place(name, false);
+}
+
+std::vector<std::string> KernelTypes::functions_like(const NamePattern& pattern) const {
+  std::vector<std::string> names;
+  for (const auto& [name, found] : functions_)
+    if (pattern.fits(std::string(name))) names.emplace_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> KernelTypes::tracepoints_like(const NamePattern& pattern) const {
+  const auto groups = tracepoint_groups();
+  std::vector<std::string> names;
+  for (const auto& [view, found] : tracepoints_) {
+    std::string name(view);
+    const auto group = groups.find(name);
+    if (pattern.fits(name) || (group != groups.end() && pattern.fits(group->second + ":" + name)))
+      names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace fathom

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probe/python/python_probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/install.h"
+#include "base/scratch_folder.h"
+#include "base/simdjson.h"
+#include "base/text.h"
+#include "launch/namespace_ids.h"
+#include "probe/python/python_profile.h"
+
+namespace fathom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFolder = "lib/fathom-python";
+constexpr const char* kStartUp = "lib/fathom-python/sitecustomize.py";
+constexpr size_t kMostProfiles = 10'000;
+constexpr int64_t kMostLooks = 1'000'000;                      // at one stack
+constexpr std::string_view kApplication = ".TAU application";  // all of a thread, as TAU calls it
+
+class PythonProbe final : public Probe {
+ public:
+  explicit PythonProbe(const ProbeSettings& settings) : settings_(settings) {}
+  ~PythonProbe() override {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+  PythonProbe(const PythonProbe&) = delete;
+  PythonProbe& operator=(const PythonProbe&) = delete;
+
+  Status prepare(LaunchRequest& request) override;
+  Status start(const Target& target, RecordStream& out) override {
+    out_ = &out;
+    start_ns_ = monotonic_ns();
+    ids_.watch(&target);
+    return {};
+  }
+  void tick(int64_t /*now_ns*/) override { ids_.look(); }
+  void finish(int64_t now_ns) override;
+  [[nodiscard]] ProbeReport report() const override;
+
+ private:
+  void take(const PythonProfile& profile, int64_t now_ns);
+  void take_function(const PythonFunction& function, ThreadId thread, int64_t now_ns);
+  void take_stack(const PythonStack& stack, const PythonProfile& profile, int64_t now_ns);
+  [[nodiscard]] ThreadId thread_of(const PythonProfile& profile, int64_t tid) {
+    return out_->names().thread(ids_.process(profile.pid_namespace, profile.pid),
+                                ids_.thread(profile.pid_namespace, tid));
+  }
+
+  ProbeSettings settings_;
+  std::string folder_;
+  RecordStream* out_ = nullptr;
+  NamespaceIds ids_;
+  int64_t start_ns_ = 0, processes_ = 0, calls_ = 0, damaged_ = 0;
+  std::set<std::string> versions_;
+};
+
+Status PythonProbe::prepare(LaunchRequest& request) {
+  if (request.command.empty())
+    return Error{Code::kUnsupported, "the Python profile begins with a program's start",
+                 "start it here: fathom run --probe python -- COMMAND"};
+  TRY(find_installed(kStartUp));
+  TRY_ASSIGN(const std::string library, find_installed(kFolder));
+  TRY_ASSIGN(folder_, make_scratch_folder("python", 01777));
+  std::string path = request.share(library, false);
+  std::string before;
+  for (const std::string& setting : request.environment)
+    if (setting.starts_with("PYTHONPATH=")) before = setting.substr(11);
+  const char* inherited = std::getenv("PYTHONPATH");
+  if (before.empty() && !request.container && inherited != nullptr) before = inherited;
+  if (!before.empty()) path += ":" + before;
+  request.environment.push_back("PYTHONPATH=" + path);
+  request.environment.push_back("FATHOM_PYTHON_FOLDER=" + request.share(folder_, true));
+  request.environment.push_back(settings_.python_samples ? "FATHOM_PYTHON=sample"
+                                                         : "FATHOM_PYTHON=exact");
+  if (!settings_.rates_hz.empty())
+    request.environment.push_back(fmt::format("FATHOM_PYTHON_HZ={}", settings_.rates_hz[0]));
+  return {};
+}
+
+void PythonProbe::take_function(const PythonFunction& function, ThreadId thread, int64_t now_ns) {
+  Counter counter;
+  counter.slice_ns = start_ns_;
+  counter.slice_length_ns = now_ns - start_ns_;
+  counter.thread = thread;
+  counter.layer = out_->string("python");
+  counter.name = out_->string(printable(function.name));
+  if (!function.file.empty())
+    counter.file = out_->string(fmt::format("{}:{}", printable(function.file), function.line));
+  counter.count = function.calls;
+  counter.time_ns = function.inclusive_ns;
+  counter.self_time_ns = function.exclusive_ns;
+  const DetailItem item{out_->string("subroutines"), function.subroutines};
+  counter.detail = out_->names().detail({&item, 1});
+  out_->add(counter);
+  calls_ += function.calls;
+}
+
+void PythonProbe::take_stack(const PythonStack& stack, const PythonProfile& profile,
+                             int64_t now_ns) {
+  StackId id = StackId::kNone;
+  for (const std::string& name : stack.frames) {
+    Frame frame;
+    frame.symbol = out_->string(printable(name));
+    frame.kind = FrameKind::kPython;
+    id = out_->names().stack(id, out_->names().frame(frame));
+  }
+  Sample sample;
+  sample.time_ns = now_ns;
+  sample.thread = thread_of(profile, stack.tid);
+  sample.event = out_->string("python");
+  sample.rate_hz = static_cast<int64_t>(profile.rate_hz);
+  sample.stack = id;
+  for (int64_t i = 0; i < std::min(stack.count, kMostLooks); ++i) out_->add(sample);
+}
+
+void PythonProbe::take(const PythonProfile& profile, int64_t now_ns) {
+  ++processes_;
+  versions_.insert(profile.version);
+  for (const PythonThread& thread : profile.threads) {
+    const ThreadId id = thread_of(profile, thread.tid);
+    PythonFunction whole;
+    whole.name = kApplication;
+    whole.calls = 1;
+    whole.subroutines = thread.top_calls;
+    whole.inclusive_ns = whole.exclusive_ns = thread.inclusive_ns;
+    int64_t inside_ns = 0;
+    for (const PythonFunction& function : thread.functions) inside_ns += function.exclusive_ns;
+    whole.exclusive_ns = std::max<int64_t>(0, thread.inclusive_ns - inside_ns);
+    take_function(whole, id, now_ns);
+    for (const PythonFunction& function : thread.functions) take_function(function, id, now_ns);
+  }
+  for (const PythonStack& stack : profile.stacks) take_stack(stack, profile, now_ns);
+}
+
+void PythonProbe::finish(int64_t now_ns) {
+  std::error_code error;
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string path = entry.path();
+    if (path.ends_with(".new") || !entry.is_regular_file(error) || ++count > kMostProfiles)
+      continue;
+    const auto text = read_file(path);
+    const auto profile =
+        text.ok() ? parse_python_profile(text.value()) : Result<PythonProfile>(text.error());
+    if (profile.ok())
+      take(profile.value(), now_ns);
+    else
+      ++damaged_;
+  }
+}
+
+ProbeReport PythonProbe::report() const {
+  ProbeReport report;
+  report.rung = settings_.python_samples
+                    ? "start-up file, samples by a thread of the interpreter"
+                    : "start-up file, every call by sys.monitoring (3.12 and later) or "
+                      "sys.setprofile";
+  report.settings = fmt::format("{} processes", processes_);
+  if (!versions_.empty()) report.settings += " of Python " + first_few(versions_, 3);
+  report.seen = calls_;
+  report.dropped = damaged_;
+  const auto add = [&report](const std::string& text) {
+    report.why += (report.why.empty() ? "" : "; ") + text;
+  };
+  if (processes_ == 0)
+    add("no Python program loaded the start-up file (-I, -E and -S leave it out)");
+  if (damaged_ > 0) add(fmt::format("{} profiles make no sense", damaged_));
+  if (!settings_.python_samples && processes_ > 0)
+    add("every call took about a microsecond longer: compare times with each other, not with runs "
+        "without it");
+  if (ids_.unknown() > 0)
+    add("processes that ended at once have the ids they had inside the container");
+  return report;
+}
+
+}  // namespace
+
+std::unique_ptr<Probe> make_python_probe(const ProbeSettings& settings) {
+  return std::make_unique<PythonProbe>(settings);
+}
+
+std::vector<Rung> examine_python() {
+  Rung rung{"start-up file: Python programs that are started here, 3.8 and later",
+            Rung::State::kWorks,
+            {},
+            {}};
+  Status works = load_simdjson();
+  if (const auto found = find_installed(kStartUp); !found.ok()) works = found.error();
+  return {rung_if(std::move(rung), works)};
+}
+
+}  // namespace fathom

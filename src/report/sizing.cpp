@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sizing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+constexpr double kBusy = 0.95;
+constexpr double kWindow = 0.9e9;        // ns that a rate is of
+constexpr double kShortWindow = 0.15e9;  // the same of a short run
+constexpr int64_t kShortRun = 3 * kNsPerSecond, kLongRun = 10 * kNsPerSecond;
+constexpr double kMemoryRoom = 1.15, kMemoryLimitRoom = 1.3, kCpuLimitRoom = 1.2;
+constexpr double kMemoryStep = 16.0 * (1 << 20), kCpuStep = 0.05;
+
+constexpr std::string_view kContainer = "container ";  // and its name: a scope
+
+struct Series {
+  std::vector<std::pair<int64_t, double>> points;  // by time, once sorted
+
+  void sort() { std::sort(points.begin(), points.end()); }
+  [[nodiscard]] std::optional<double> mean_rate() const {
+    if (points.size() < 2 || points.back().first <= points.front().first) return std::nullopt;
+    return (points.back().second - points.front().second) /
+           static_cast<double>(points.back().first - points.front().first);
+  }
+  [[nodiscard]] double largest() const {
+    double most = 0;
+    for (const auto& [time, value] : points) most = std::max(most, value);
+    return most;
+  }
+  // Per second, of a figure that adds up.
+  [[nodiscard]] std::vector<double> rates(double window_ns) const {
+    std::vector<double> rates;
+    for (size_t i = 1, from = 0; i < points.size(); ++i) {
+      const auto length = static_cast<double>(points[i].first - points[from].first);
+      if (length < window_ns) continue;
+      rates.push_back((points[i].second - points[from].second) * 1e9 / length);
+      from = i;
+    }
+    return rates;
+  }
+};
+
+class AllSeries {
+ public:
+  void add(const Batch& batch) {
+    for (const Gauge& gauge : batch.rows.of<Gauge>()) {
+      const std::string_view scope = batch.dictionary.text(gauge.scope);
+      if (scope == "host" || scope.starts_with("app")) continue;
+      const std::string name =
+          std::string(scope) + " " + std::string(batch.dictionary.text(gauge.name));
+      all_[name].points.emplace_back(gauge.time_ns, gauge.value);
+    }
+  }
+  void sort() {
+    for (auto& [name, series] : all_) series.sort();
+  }
+  [[nodiscard]] const Series* find(const std::string& name) const {
+    const auto found = all_.find(name);
+    return found == all_.end() || found->second.points.empty() ? nullptr : &found->second;
+  }
+  // The cgroup's, which misses nobody, else the tree's.
+  [[nodiscard]] const Series* used(const std::string& name) const {
+    const Series* own = find("cgroup " + name);
+    return own != nullptr ? own : find("tree " + name);
+  }
+  // Two that add up, together.
+  [[nodiscard]] Series sum(const std::string& scope, const std::string& first,
+                           const std::string& second) const {
+    Series sum;
+    const Series* left = find(scope + " " + first);
+    const Series* right = find(scope + " " + second);
+    if (left == nullptr || right == nullptr) return sum;
+    auto other = right->points.begin();
+    for (const auto& [time, value] : left->points) {
+      while (other != right->points.end() && other->first < time) ++other;
+      if (other != right->points.end() && other->first == time)
+        sum.points.emplace_back(time, value + other->second);
+    }
+    return sum;
+  }
+  // Those that have scopes of their own.
+  [[nodiscard]] std::set<std::string> containers() const {
+    std::set<std::string> names;
+    for (const auto& [key, series] : all_)
+      if (key.starts_with(kContainer) && key.ends_with(" cpu_user_total"))
+        names.insert(key.substr(kContainer.size(), key.rfind(' ') - kContainer.size()));
+    return names;
+  }
+  template <class Act>
+  void of_gpus(const std::string& name, Act&& act) const {
+    for (const auto& [key, series] : all_) {
+      if (key.starts_with("gpu ") && key.ends_with(" " + name) &&
+          key.find(" of ") == std::string::npos)
+        act(series);
+    }
+  }
+
+ private:
+  std::map<std::string, Series> all_;
+};
+
+double window_of(const Summary& summary) {
+  return summary.duration_ns < kShortRun ? kShortWindow : kWindow;
+}
+
+std::optional<double> most_a_second(const Series* series, const Summary& summary) {
+  if (series == nullptr) return std::nullopt;
+  const std::vector<double> rates = series->rates(window_of(summary));
+  if (rates.empty()) return std::nullopt;
+  return *std::max_element(rates.begin(), rates.end());
+}
+
+void add_cpu(const AllSeries& all, const Summary& summary, SizingFigures& figures) {
+  const double window_ns = window_of(summary);
+  Series used = all.sum("cgroup", "cpu_user_total", "cpu_system_total");
+  Series tree = all.sum("tree", "cpu_user_total", "cpu_system_total");  // looked at more often
+  if (2 * used.rates(window_ns).size() < tree.rates(window_ns).size()) used = std::move(tree);
+  std::vector<double> cores = used.rates(window_ns);
+  for (double& value : cores) value *= 1e-9;
+  if (summary.cpu_ns && summary.duration_ns > 0)
+    figures.mean_cores =
+        static_cast<double>(*summary.cpu_ns) / static_cast<double>(summary.duration_ns);
+  if (cores.empty()) {
+    figures.p95_cores = figures.peak_cores = figures.mean_cores;
+    return;
+  }
+  figures.p95_cores = quantile(cores, kBusy);
+  figures.peak_cores = *std::max_element(cores.begin(), cores.end());
+}
+
+void add_memory(const AllSeries& all, const Summary& summary, SizingFigures& figures) {
+  const Run& run = summary.run();
+  double peak = static_cast<double>(run.peak_rss_bytes.value_or(0));
+  if (const Series* set = all.find("cgroup memory_working_set"))
+    peak = std::max(peak, set->largest());
+  if (const Series* rss = all.find("tree rss")) {
+    // Pages that processes share are in it as often as they do: never more than was there in all.
+    const double most = run.cgroup_peak_bytes ? static_cast<double>(*run.cgroup_peak_bytes)
+                                              : std::numeric_limits<double>::infinity();
+    peak = std::max(peak, std::min(rss->largest(), most));
+  }
+  if (run.cgroup_peak_bytes)
+    figures.peak_with_cache_bytes = static_cast<double>(*run.cgroup_peak_bytes);
+  if (peak > 0) figures.peak_memory_bytes = peak;
+  if (const Series* swap = all.find("cgroup memory_swap"))
+    figures.peak_swap_bytes = swap->largest();
+}
+
+void add_limits(const AllSeries& all, const Summary& summary, SizingFigures& figures) {
+  read_kept_limits(summary.text(summary.run().limits), figures);
+  const Series* periods = all.find("cgroup cpu_periods_total");
+  const Series* throttled = all.find("cgroup cpu_throttled_periods_total");
+  if (periods != nullptr && throttled != nullptr && periods->largest() > 0)
+    figures.throttled_share = throttled->largest() / periods->largest();
+  if (const Series* kills = all.find("cgroup oom_kills_total"))
+    figures.oom_kills = kills->largest();
+  if (summary.text(summary.run().end_reason) == "out of memory")
+    figures.oom_kills = std::max(figures.oom_kills, 1.0);
+}
+
+void add_gpu(const AllSeries& all, SizingFigures& figures) {
+  all.of_gpus("busy", [&](const Series& series) {
+    std::vector<double> values;
+    for (const auto& [time, value] : series.points) values.push_back(value);
+    if (!values.empty())
+      figures.gpu_share = std::max(figures.gpu_share.value_or(0), quantile(values, kBusy));
+  });
+  all.of_gpus("memory_used", [&](const Series& series) {
+    figures.gpu_memory_bytes = std::max(figures.gpu_memory_bytes.value_or(0), series.largest());
+  });
+}
+
+SizingFigures figures_of(const AllSeries& all, const std::string& scope, const Summary& summary) {
+  SizingFigures figures;
+  const auto find = [&](const char* name) { return all.find(scope + " " + name); };
+  const auto most = [&](const char* name) -> std::optional<double> {
+    const Series* series = find(name);
+    return series == nullptr ? std::nullopt : std::optional(series->largest());
+  };
+  const Series cpu = all.sum(scope, "cpu_user_total", "cpu_system_total");
+  figures.mean_cores = cpu.mean_rate();
+  std::vector<double> cores = cpu.rates(window_of(summary));
+  for (double& value : cores) value *= 1e-9;
+  figures.p95_cores = cores.empty() ? figures.mean_cores : quantile(cores, kBusy);
+  figures.peak_cores =
+      cores.empty() ? figures.mean_cores : *std::max_element(cores.begin(), cores.end());
+  figures.peak_memory_bytes = most("memory_working_set");
+  figures.peak_with_cache_bytes = most("memory_peak");
+  figures.disk_read = most_a_second(find("disk_read_total"), summary);
+  figures.disk_written = most_a_second(find("disk_written_total"), summary);
+  figures.net_received = most_a_second(find("net_received_total"), summary);
+  figures.net_sent = most_a_second(find("net_sent_total"), summary);
+  figures.limit_cores = most("limit_cpus");
+  figures.limit_memory_bytes = most("limit_memory");
+  figures.oom_kills = most("oom_kills_total").value_or(0);
+  figures.peak_swap_bytes = most("memory_swap").value_or(0);
+  const double periods = most("cpu_periods_total").value_or(0);
+  if (periods > 0)
+    figures.throttled_share = most("cpu_throttled_periods_total").value_or(0) / periods;
+  return figures;
+}
+
+double up_to(double value, double step) { return std::ceil(value / step - 1e-9) * step; }
+
+}  // namespace
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
+  return values[std::min(values.size() - 1, rank == 0 ? 0 : rank - 1)];
+}
+
+void read_kept_limits(std::string_view text, SizingFigures& figures) {
+  for (const std::string_view part : split_words(text, ',')) {
+    const size_t equals = part.find('=');
+    if (equals == std::string_view::npos) continue;
+    const auto value = parse_real(part.substr(equals + 1));
+    if (!value.ok()) continue;
+    if (part.starts_with("cpus=")) figures.limit_cores = value.value();
+    if (part.starts_with("memory=")) figures.limit_memory_bytes = value.value();
+  }
+}
+
+SizingAdvice advise(const SizingFigures& figures) {
+  SizingAdvice advice;
+  advice.request_cores = std::max(kCpuStep, up_to(figures.p95_cores.value_or(0), kCpuStep));
+  advice.limit_cores = std::max(advice.request_cores,
+                                up_to(figures.peak_cores.value_or(0) * kCpuLimitRoom, kCpuStep));
+  const double memory = figures.peak_memory_bytes.value_or(0);
+  advice.request_bytes = std::max(kMemoryStep, up_to(memory * kMemoryRoom, kMemoryStep));
+  advice.limit_bytes =
+      std::max(advice.request_bytes, up_to(memory * kMemoryLimitRoom, kMemoryStep));
+  // What was killed for want of memory, or held at its limit, has not shown what it needs.
+  if (figures.oom_kills > 0 && figures.limit_memory_bytes)
+    advice.request_bytes = advice.limit_bytes =
+        std::max(advice.limit_bytes, up_to(*figures.limit_memory_bytes * 2, kMemoryStep));
+  advice.gpus = figures.gpu_share || figures.gpu_memory_bytes ? 1 : 0;
+  return advice;
+}
+
+std::vector<std::string> sizing_warnings(const SizingFigures& figures, int64_t duration_ns) {
+  std::vector<std::string> warnings;
+  if (figures.oom_kills > 0)
+    warnings.push_back(fmt::format(
+        "killed for want of memory ({:.0f} time{}): what it needs is more than what was seen; the "
+        "advice is twice its limit, to be measured again",
+        figures.oom_kills, figures.oom_kills == 1 ? "" : "s"));
+  if (figures.throttled_share.value_or(0) > 0.05)
+    warnings.push_back(fmt::format(
+        "throttled in {:.0f} % of the periods by its CPU limit{}: it would use more, and be "
+        "faster; "
+        "measure again without the limit",
+        100 * *figures.throttled_share,
+        figures.limit_cores ? fmt::format(" of {:g} cores", *figures.limit_cores) : ""));
+  const double most = figures.limit_memory_bytes.value_or(0);
+  if (most > 0 && figures.oom_kills == 0 && figures.peak_memory_bytes.value_or(0) > 0.9 * most)
+    warnings.push_back(fmt::format("near its memory limit: {} of {}",
+                                   format_bytes(*figures.peak_memory_bytes), format_bytes(most)));
+  if (figures.peak_swap_bytes > 0)
+    warnings.push_back(fmt::format("{} of it were in swap: memory figures are too small",
+                                   format_bytes(figures.peak_swap_bytes)));
+  if (duration_ns < kLongRun)
+    warnings.push_back("the run was shorter than 10 s: a p95 of few looks says little");
+  return warnings;
+}
+
+Result<Sizing> work_out_sizing(const Recording& recording, const Summary& summary) {
+  AllSeries all;
+  TRY(recording.read(tables_of<Gauge>(), [&](const Batch& batch) -> Status {
+    all.add(batch);
+    return {};
+  }));
+  all.sort();
+  Sizing sizing;
+  SizingFigures& figures = sizing.figures;
+  add_cpu(all, summary, figures);
+  add_memory(all, summary, figures);
+  add_limits(all, summary, figures);
+  add_gpu(all, figures);
+  figures.disk_read = most_a_second(all.used("disk_read_total"), summary);
+  figures.disk_written = most_a_second(all.used("disk_written_total"), summary);
+  figures.net_received = most_a_second(all.find("cgroup net_received_total"), summary);
+  figures.net_sent = most_a_second(all.find("cgroup net_sent_total"), summary);
+  figures.read_calls = most_a_second(all.find("tree read_chars_total"), summary);
+  figures.write_calls = most_a_second(all.find("tree written_chars_total"), summary);
+  sizing.advice = advise(figures);
+  sizing.warnings = sizing_warnings(figures, summary.duration_ns);
+  for (const std::string& name : all.containers()) {
+    ContainerSizing one{name, figures_of(all, std::string(kContainer) + name, summary), {}, {}};
+    one.advice = advise(one.figures);
+    // That the run was short is said once.
+    one.warnings = sizing_warnings(one.figures, std::max(summary.duration_ns, kLongRun));
+    sizing.containers.push_back(std::move(one));
+  }
+  return sizing;
+}
+
+}  // namespace fathom

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program needs, worked out of what it used over time: for requests, limits and the machine
+// it is to run on. Figures that were not measured are absent. Plain data: any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "report/summary.h"
+
+namespace fathom {
+
+struct SizingFigures {
+  std::optional<double> mean_cores, p95_cores, peak_cores;
+  // Memory it cannot do without: resident, or the cgroup's without page cache that can be dropped.
+  std::optional<double> peak_memory_bytes;
+  std::optional<double> peak_with_cache_bytes;  // exact, by the kernel
+  // Bytes in the busiest second.
+  std::optional<double> disk_read, disk_written, net_received, net_sent;
+  std::optional<double> read_calls, write_calls;  // also from caches
+  std::optional<double> gpu_share, gpu_memory_bytes;
+  std::optional<double> throttled_share;  // of the periods of the CPU limit
+  double oom_kills = 0, peak_swap_bytes = 0;
+  std::optional<double> limit_cores, limit_memory_bytes;
+};
+
+struct SizingAdvice {
+  double request_cores = 0, limit_cores = 0;
+  double request_bytes = 0, limit_bytes = 0;
+  int gpus = 0;
+};
+
+struct NodeDescription {
+  std::string name;
+  std::optional<double> cores, memory_bytes, gpus, gpu_memory_bytes, disk_bytes_per_s;
+};
+
+struct NodeFit {
+  std::string name;
+  bool fits = true;
+  std::vector<std::string> reasons;  // what there is too little of; else how much of it is used
+};
+
+struct ContainerSizing {
+  std::string name;
+  SizingFigures figures;
+  SizingAdvice advice;
+  std::vector<std::string> warnings;
+};
+
+struct Sizing {
+  SizingFigures figures;
+  SizingAdvice advice;
+  std::vector<std::string> warnings;
+  std::vector<ContainerSizing> containers;  // of several in one run, by name
+};
+
+Result<Sizing> work_out_sizing(const Recording& recording, const Summary& summary);
+// --limit's text, as the run kept it: cpus=0.5,memory=1073741824
+void read_kept_limits(std::string_view text, SizingFigures& figures);
+SizingAdvice advise(const SizingFigures& figures);
+std::vector<std::string> sizing_warnings(const SizingFigures& figures, int64_t duration_ns);
+
+// nodes: [{name: edge, cpus: 4, memory: 8g, gpus: 1, gpu_memory: 8g, disk: 100m}]
+Result<std::vector<NodeDescription>> load_nodes(const std::string& path);
+NodeFit check_fit(const NodeDescription& node, const SizingFigures& figures,
+                  const SizingAdvice& advice);
+
+// The value that so large a share of them does not pass; values are sorted here.
+double quantile(std::vector<double> values, double share);
+
+}  // namespace fathom

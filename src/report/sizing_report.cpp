@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sizing_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.h"
+#include "report/label_lines.h"
+#include "report/sizing.h"
+#include "report/step_rows.h"
+#include "report/text_table.h"
+
+namespace fathom {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+
+std::string per_second(const std::optional<double>& rate) {
+  return rate ? format_bytes(*rate) + "/s" : "";
+}
+
+// "needs 1.7 cores p95, 612 MB peak, 40 MB/s read, GPU 35 %"
+std::string headline(const SizingFigures& figures) {
+  std::vector<std::string> parts;
+  if (figures.p95_cores) parts.push_back(fmt::format("{:.2f} cores p95", *figures.p95_cores));
+  if (figures.peak_memory_bytes)
+    parts.push_back(format_bytes(*figures.peak_memory_bytes) + " peak");
+  if (figures.disk_read.value_or(0) >= 1e5)
+    parts.push_back(per_second(figures.disk_read) + " read");
+  if (figures.disk_written.value_or(0) >= 1e5)
+    parts.push_back(per_second(figures.disk_written) + " written");
+  if (figures.gpu_share) parts.push_back(fmt::format("GPU {:.0f} %", *figures.gpu_share));
+  return parts.empty() ? "nothing was measured" : "needs " + join(parts, ", ");
+}
+
+void add_figures(const SizingFigures& figures, LabelLines& lines) {
+  std::vector<std::string> cpu;
+  const auto cores = [&](const std::optional<double>& value, const char* what) {
+    if (value) cpu.push_back(fmt::format("{:.2f} cores {}", *value, what));
+  };
+  cores(figures.mean_cores, "on average");
+  cores(figures.p95_cores, "p95");
+  cores(figures.peak_cores, "at most");
+  if (figures.limit_cores) cpu.push_back(fmt::format("limit {:g}", *figures.limit_cores));
+  if (figures.throttled_share)
+    cpu.push_back("throttled in " + percent(*figures.throttled_share) + " of the periods");
+  lines.add("CPU", cpu);
+  std::vector<std::string> memory;
+  if (figures.peak_memory_bytes)
+    memory.push_back(format_bytes(*figures.peak_memory_bytes) + " peak that cannot be dropped");
+  // Looked at once a second, so that it may miss what the other saw.
+  if (figures.peak_with_cache_bytes &&
+      *figures.peak_with_cache_bytes > figures.peak_memory_bytes.value_or(0))
+    memory.push_back(format_bytes(*figures.peak_with_cache_bytes) + " with page cache");
+  if (figures.limit_memory_bytes)
+    memory.push_back("limit " + format_bytes(*figures.limit_memory_bytes));
+  lines.add("Memory", memory);
+  const auto pair = [&](const char* label, const std::optional<double>& first, const char* in,
+                        const std::optional<double>& second, const char* out, const char* what) {
+    std::vector<std::string> parts;
+    if (first) parts.push_back(per_second(first) + " " + in);
+    if (second) parts.push_back(per_second(second) + " " + out);
+    if (!parts.empty()) parts.emplace_back(what);
+    lines.add(label, parts);
+  };
+  pair("Disk", figures.disk_read, "read", figures.disk_written, "written",
+       "in the busiest second, from devices");
+  pair("I/O", figures.read_calls, "read", figures.write_calls, "written",
+       "in the busiest second, by system calls, caches included");
+  pair("Network", figures.net_received, "received", figures.net_sent, "sent",
+       "in the busiest second");
+  std::vector<std::string> gpu;
+  if (figures.gpu_share) gpu.push_back(fmt::format("{:.0f} % busy p95", *figures.gpu_share));
+  if (figures.gpu_memory_bytes) gpu.push_back(format_bytes(*figures.gpu_memory_bytes) + " peak");
+  lines.add("GPU", gpu);
+}
+
+std::string memory_text(double bytes) { return fmt::format("{:.0f}Mi", bytes / kMiB); }
+std::string cpu_text(double cores) {
+  return fmt::format("{:.0f}m", std::ceil(cores * 1000 - 1e-6));
+}
+
+std::string kubernetes(const SizingAdvice& advice) {
+  std::string text = fmt::format(
+      "resources:\n  requests:\n    cpu: {}\n    memory: {}\n  limits:\n    cpu: {}\n    memory: "
+      "{}\n",
+      cpu_text(advice.request_cores), memory_text(advice.request_bytes),
+      cpu_text(advice.limit_cores), memory_text(advice.limit_bytes));
+  if (advice.gpus > 0) text += fmt::format("    nvidia.com/gpu: {}\n", advice.gpus);
+  return text;
+}
+
+std::string compose(const SizingAdvice& advice) {
+  std::string text = fmt::format(
+      "deploy:\n  resources:\n    reservations:\n      cpus: \"{:.2f}\"\n      memory: {:.0f}M\n",
+      advice.request_cores, advice.request_bytes / kMiB);
+  if (advice.gpus > 0)
+    text += fmt::format(
+        "      devices:\n        - driver: nvidia\n          count: {}\n          capabilities: "
+        "[gpu]\n",
+        advice.gpus);
+  return text + fmt::format("    limits:\n      cpus: \"{:.2f}\"\n      memory: {:.0f}M\n",
+                            advice.limit_cores, advice.limit_bytes / kMiB);
+}
+
+std::string indented(const std::string& text) {
+  std::string out;
+  for (const std::string_view line : split_words(text, '\n'))
+    out += "    " + std::string(line) + "\n";
+  return out;
+}
+
+std::string steps_text(const std::vector<StepRow>& steps, const ReportOptions& options) {
+  const ReportTable table = steps_table(steps);
+  std::vector<TextColumn> columns;
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const bool name = table.columns[i].kind == ColumnKind::kName;
+    columns.push_back({table.columns[i].title.c_str(),
+                       table.columns[i].kind == ColumnKind::kNumber ? Side::kRight : Side::kLeft,
+                       name ? 0 : static_cast<int>(i), name ? size_t{12} : size_t{0}});
+  }
+  TextTable text(columns);
+  for (const std::vector<std::string>& row : table.rows) {
+    std::vector<std::string> cells;
+    cells.reserve(row.size());
+    for (const std::string& cell : row) cells.push_back(printable(cell));
+    text.add(std::move(cells));
+  }
+  return text.write(options);
+}
+
+Status add_nodes(const Sizing& sizing, const ReportOptions& options, LabelLines& lines) {
+  if (options.nodes.empty()) return {};
+  TRY_ASSIGN(const std::vector<NodeDescription> nodes, load_nodes(options.nodes));
+  bool first = true;
+  for (const NodeDescription& node : nodes) {
+    const NodeFit fit = check_fit(node, sizing.figures, sizing.advice);
+    lines.add(first ? "Fit" : "",
+              {printable(fit.name) + (fit.fits ? " fits" : " does not fit") +
+               (fit.reasons.empty() ? "" : ": " + join(fit.reasons, ", "))},
+              fit.fits ? Style::kPlain : Style::kWarning);
+    first = false;
+  }
+  return {};
+}
+
+void add_advice(const SizingAdvice& advice, LabelLines& lines) {
+  lines.add("Request", {cpu_text(advice.request_cores) + " CPU",
+                        memory_text(advice.request_bytes) + " memory"});
+  lines.add("Limit",
+            {cpu_text(advice.limit_cores) + " CPU", memory_text(advice.limit_bytes) + " memory"});
+}
+
+// One container after the other, each as if it were alone.
+std::string containers_text(const Sizing& sizing, const ReportOptions& options) {
+  std::string text;
+  for (const ContainerSizing& container : sizing.containers) {
+    text += "\n" +
+            styled(Style::kHeading, fit(printable(container.name), options.columns / 2),
+                   options.colours) +
+            " " + headline(container.figures) + "\n";
+    LabelLines lines(options, text);
+    add_figures(container.figures, lines);
+    add_advice(container.advice, lines);
+    for (const std::string& warning : container.warnings)
+      lines.add_prose("Warning", warning, Style::kWarning);
+  }
+  return text;
+}
+
+// What to write into a compose file, or a pod, of all of them.
+std::string snippets(const Sizing& sizing) {
+  if (sizing.containers.empty())
+    return "\n  Kubernetes\n" + indented(kubernetes(sizing.advice)) + "\n  Compose\n" +
+           indented(compose(sizing.advice));
+  std::string pods = "containers:\n", services = "services:\n";
+  for (const ContainerSizing& container : sizing.containers) {
+    pods +=
+        "  - name: " + printable(container.name) + "\n" + indented(kubernetes(container.advice));
+    services += "  " + printable(container.name) + ":\n" + indented(compose(container.advice));
+  }
+  return "\n  Kubernetes\n" + indented(pods) + "\n  Compose\n" + indented(services);
+}
+
+}  // namespace
+
+Status write_sizing_report(const Recording& recording, const ReportOptions& given) {
+  TRY_ASSIGN(const Summary summary, summarize(recording));
+  TRY_ASSIGN(const Sizing sizing, work_out_sizing(recording, summary));
+  TRY_ASSIGN(const std::vector<StepRow> steps, load_steps(recording));
+  ReportOptions options = given;
+  options.columns = prose_columns(given);
+  std::string text = styled(Style::kHeading,
+                            fit(printable(summary.text(summary.run().label)), options.columns / 2),
+                            options.colours) +
+                     " " + headline(sizing.figures) + "\n";
+  LabelLines lines(options, text);
+  add_figures(sizing.figures, lines);
+  add_advice(sizing.advice, lines);
+  TRY(add_nodes(sizing, options, lines));
+  for (const std::string& warning : sizing.warnings)
+    lines.add_prose("Warning", warning, Style::kWarning);
+  if (!steps.empty()) text += "\n" + steps_text(steps, options);
+  text += containers_text(sizing, options) + snippets(sizing);
+  return print_to(options.out, text);
+}
+
+}  // namespace fathom

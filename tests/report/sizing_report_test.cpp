@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "report/made_run.h"
+#include "report/sizing.h"
+
+namespace fathom {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// One core all the time, and two for the last tenth of it; 300 MB that cannot be dropped.
+class MadeContainer : public MadeRun {
+ public:
+  MadeContainer() {
+    run().label = out().string("app");
+    run().end_ns = 20 * kMadeSecond;
+    run().user_ns = 22 * kMadeSecond;
+    run().system_ns = 0;
+    run().cgroup_peak_bytes = 400'000'000;
+    run().real_offset_ns = 1'000'000 * kMadeSecond;
+    run().memory_bytes = 8'000'000'000;
+    double user = 0;
+    for (int64_t second = 0; second <= 20; ++second) {
+      const int64_t at = second * kMadeSecond;
+      gauge(at, "cgroup", "cpu_user_total", "ns", user);
+      gauge(at, "cgroup", "cpu_system_total", "ns", 0);
+      gauge(at, "cgroup", "cpu0_total", "ns", static_cast<double>(at));
+      gauge(at, "cgroup", "cpu1_total", "ns", user - static_cast<double>(at));
+      gauge(at, "cgroup", "memory", "bytes", 400'000'000);
+      gauge(at, "cgroup", "memory_working_set", "bytes", second == 7 ? 300'000'000 : 100'000'000);
+      gauge(at, "cgroup", "disk_read_total", "bytes", 40'000'000.0 * static_cast<double>(second));
+      gauge(at, "gpu 0", "busy", "%", 35);
+      user += 1e9 * (second >= 18 ? 2 : 1);
+    }
+  }
+  void limits(const char* text) { run().limits = out().string(text); }
+  void throttled(double periods, double of) {
+    gauge(kMadeSecond, "cgroup", "cpu_periods_total", "count", of);
+    gauge(kMadeSecond, "cgroup", "cpu_throttled_periods_total", "count", periods);
+  }
+  void step(const char* name, int64_t from_s, int64_t to_s) {
+    Step step;
+    step.name = out().string(name);
+    step.repetition = 1;
+    step.start_ns = from_s * kMadeSecond;
+    step.end_ns = to_s * kMadeSecond;
+    step.exit_status = 0;
+    step.user_ns = kMadeSecond;
+    step.system_ns = 0;
+    step.peak_bytes = 123'000'000;
+    out().add(step);
+  }
+};
+
+TEST(Quantile, IsTheValueThatSoManyDoNotPass) {
+  EXPECT_EQ(quantile({}, 0.95), 0);
+  EXPECT_EQ(quantile({7}, 0.95), 7);
+  std::vector<double> values;
+  for (int i = 100; i > 0; --i) values.push_back(i);
+  EXPECT_EQ(quantile(values, 0.95), 95);
+  EXPECT_EQ(quantile(values, 1), 100);
+}
+
+TEST(Sizing, SaysWhatIsNeeded) {
+  MadeContainer made;
+  made.step("load <b>", 0, 10);
+  const std::string text = report_text(made.finish(), "sizing");
+  EXPECT_THAT(text, HasSubstr("app needs 2.00 cores p95, 300 MB peak, 40 MB/s read, GPU 35 %"));
+  EXPECT_THAT(text, HasSubstr("cpu: 2000m"));
+  EXPECT_THAT(text, HasSubstr("memory: 336Mi"));
+  EXPECT_THAT(text, HasSubstr("nvidia.com/gpu: 1"));
+  EXPECT_THAT(text, HasSubstr("load <b>"));
+  EXPECT_THAT(text, HasSubstr("123 MB"));
+  EXPECT_THAT(text, Not(HasSubstr("Warning")));
+}
+
+// 123 MiB that four processes share are in the sum four times.
+TEST(Sizing, AsksForNoMoreThanTheGroupEverHad) {
+  MadeContainer made;
+  made.gauge(3 * kMadeSecond, "tree", "rss", "bytes", 519'000'000);
+  EXPECT_THAT(report_text(made.finish(), "sizing"), HasSubstr("cores p95, 400 MB peak"));
+}
+
+TEST(Sizing, WarnsOfWhatHeldItBack) {
+  MadeContainer made;
+  made.limits("cpus=1,memory=310000000");
+  made.throttled(60, 100);
+  made.gauge(kMadeSecond, "cgroup", "memory_swap", "bytes", 5'000'000);
+  const std::string text = report_text(made.finish(), "sizing");
+  EXPECT_THAT(text, HasSubstr("throttled in 60 % of the periods by its CPU limit of 1 cores"));
+  EXPECT_THAT(text, HasSubstr("near its memory limit: 300 MB of 310 MB"));
+  EXPECT_THAT(text, HasSubstr("5.0 MB of it were in swap"));
+}
+
+TEST(Sizing, AKilledOneHasNotShownWhatItNeeds) {
+  SizingFigures figures;
+  figures.oom_kills = 1;
+  figures.limit_memory_bytes = 64.0 * (1 << 20);
+  figures.peak_memory_bytes = 63.0 * (1 << 20);
+  EXPECT_EQ(advise(figures).limit_bytes, 128.0 * (1 << 20));
+  EXPECT_EQ(sizing_warnings(figures, 60 * kMadeSecond).size(), 1U);
+}
+
+TEST(NodeFit, SaysWhatThereIsTooLittleOf) {
+  SizingFigures figures;
+  SizingAdvice advice;
+  advice.request_cores = 1.5;
+  advice.limit_bytes = 2e9;
+  NodeDescription node{"edge", 4.0, 1e9, {}, {}, {}};
+  const NodeFit small = check_fit(node, figures, advice);
+  EXPECT_FALSE(small.fits);
+  EXPECT_THAT(small.reasons.at(0), HasSubstr("memory: needs 2.0 GB, has 1.0 GB"));
+  node.memory_bytes = 8e9;
+  const NodeFit large = check_fit(node, figures, advice);
+  EXPECT_TRUE(large.fits);
+  EXPECT_THAT(large.reasons, testing::ElementsAre("38 % of its cores", "25 % of its memory"));
+}
+
+TEST(NodeFit, DescriptionsAreRead) {
+  const TempFolder folder;
+  const auto load = [&](const char* text) {
+    EXPECT_TRUE(write_file(folder / "n.yaml", text).ok());
+    return load_nodes(folder / "n.yaml");
+  };
+  const auto nodes = load("nodes:\n  - {name: edge, cpus: 4, memory: 8g, disk: 100m}\n");
+  ASSERT_TRUE(nodes.ok());
+  EXPECT_EQ(nodes.value().at(0).memory_bytes, 8.0 * (1 << 30));
+  EXPECT_FALSE(load("nodes: []\n").ok());
+  EXPECT_FALSE(load("- {cpus: 4}\n").ok());
+  EXPECT_FALSE(load("- {name: a, cpus: many}\n").ok());
+  EXPECT_FALSE(load("- {name: a, speed: 4}\n").ok());
+}
+
+TEST(Waap, RecordsAndLines) {
+  MadeContainer made;
+  made.limits("memory=800000000");
+  const Recording recording = made.finish();
+  const std::string json = report_text(recording, "output.json");
+  EXPECT_THAT(json, HasSubstr("{\"container_ram_usage\": 400000000, \"cpu_utilization\": 100.000, "
+                              "\"ram_utilization\": 50.000, \"timestamp\": 1000001.000}"));
+  EXPECT_EQ(std::count(json.begin(), json.end(), '{'), 20);
+  const std::string csv = report_text(recording, "stats.csv");
+  EXPECT_THAT(csv, HasSubstr("time,CPU0%,CPU1%,Memory%\n1000001.000,100.00,0.00,50.000\n"));
+  EXPECT_THAT(csv, HasSubstr("1000020.000,100.00,100.00,50.000\n"));
+}
+
+TEST(Plot, HasPanelsAndStepsWhateverTheirNames) {
+  MadeContainer made;
+  made.step("<script>\"&", 2, 9);
+  made.gauge(kMadeSecond, "app", "loss", "", 3);
+  const std::string svg = report_text(made.finish(), "plot");
+  EXPECT_THAT(svg, HasSubstr("CPU of the cgroup"));
+  EXPECT_THAT(svg, HasSubstr(">loss<"));
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(svg, Not(HasSubstr("<script")));
+}
+
+TEST(Tau, FilesAndTableAreExact) {
+  MadeRun made;
+  const auto add = [&](int64_t tid, const char* name, const char* file, int64_t calls,
+                       int64_t subroutines, int64_t exclusive_us, int64_t inclusive_us) {
+    Counter counter;
+    counter.thread = made.out().names().thread(7, tid);
+    counter.layer = made.out().string("python");
+    counter.name = made.out().string(name);
+    counter.file = made.out().string(file);
+    counter.count = calls;
+    counter.time_ns = inclusive_us * 1000;
+    counter.self_time_ns = exclusive_us * 1000;
+    const DetailItem item{made.out().string("subroutines"), subroutines};
+    counter.detail = made.out().names().detail({&item, 1});
+    made.out().add(counter);
+  };
+  add(7, ".TAU application", "", 1, 2, 10, 500'000);
+  add(7, "work \"x\"", "/app/a.py:12", 23, 46, 400'000, 450'000);
+  add(8, "other", "/app/a.py:3", 1, 0, 5, 5);
+  const std::string table = report_text(made.finish(), "tau-table");
+  EXPECT_THAT(table, HasSubstr("NODE 0;CONTEXT 0;THREAD 0:"));
+  EXPECT_THAT(table, HasSubstr("NODE 0;CONTEXT 0;THREAD 1:"));
+  EXPECT_THAT(table, HasSubstr(" 90.0          400          450          23          46      19565 "
+                               "work 'x' [{/app/a.py} {12}]"));
+}
+
+}  // namespace
+}  // namespace fathom
