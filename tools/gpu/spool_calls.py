@@ -5,12 +5,13 @@ import os
 import struct
 
 HEADER, CHUNK = 65536, 32768
-THREAD, CALL, SHORT = 1, 2, 5
+THREAD, CALL, CELL, SHORT = 1, 2, 3, 5
 
 
 class Call:
-    """One record: name, object (kernel or direction), its parts, value, and whether it failed."""
-    __slots__ = ("pid", "tid", "name", "object", "parts", "start", "ticks", "value", "has_bytes", "error")
+    """One record: name, object (kernel or direction), its parts, value, and whether it failed; or how often one that only
+    asks was called (count, errors)."""
+    __slots__ = ("pid", "tid", "name", "object", "parts", "start", "ticks", "value", "has_bytes", "error", "count", "errors")
 
 
 class Spool:
@@ -70,6 +71,20 @@ class Spool:
                 pid, tid = struct.unpack_from("<II", self.data, place + 8)
             elif kind in (CALL, SHORT):
                 yield self._call(kind, place, pid, tid)
+            elif kind == CELL:
+                yield self._cell(place, pid, tid)
+
+    def _cell(self, place, pid, tid):
+        cell = Call()
+        (function,) = struct.unpack_from("<H", self.data, place + 4)
+        (text,) = struct.unpack_from("<I", self.data, place + 8)
+        cell.pid, cell.tid, cell.name, cell.object, cell.parts = pid, tid, self.functions[function], self.texts.get(text, ""), {}
+        if cell.name == "only_counted":  # a function that is not in the library's list
+            cell.name = cell.object
+        cell.start = cell.ticks = cell.value = cell.error = 0
+        cell.has_bytes = False
+        cell.count, _, _, _, cell.errors = struct.unpack_from("<5Q", self.data, place + 16)
+        return cell
 
     def _call(self, kind, place, pid, tid):
         call = Call()
@@ -80,6 +95,7 @@ class Spool:
         else:
             call.start, call.ticks, text, call.value = struct.unpack_from("<QIIq", self.data, place + 8)
         call.has_bytes = bool(flags & 1)
+        call.count, call.errors = 1, int(call.error != 0)
         call.object, *parts = self.texts.get(text, "").split("\t")
         call.parts = dict(part.split("=", 1) for part in parts if "=" in part)
         return call
