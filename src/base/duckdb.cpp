@@ -124,7 +124,11 @@ Result<DuckResult> DuckConnection::query(const std::string& sql, Allow allow) {
         DuckDBSuccess) {
       return refused(api.prepare_error(statement.get()));
     }
-    if (allow != nullptr) TRY(allow(api.prepared_statement_type(statement.get())));
+    const duckdb_statement_type type = api.prepared_statement_type(statement.get());
+    if (allow != nullptr) TRY(allow(type));
+    if (type == DUCKDB_STATEMENT_TYPE_SELECT && i + 1 < count)
+      return Error{Code::kInvalid, "only the last of several questions would be answered",
+                   "ask them one by one"};
     TRY_ASSIGN(DuckResult result, execute_one(api, statement.get()));
     if (i + 1 == count) return result;
     // A streaming result is only complete when it has been read.
