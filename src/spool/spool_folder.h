@@ -19,6 +19,12 @@
 
 namespace fathom {
 
+// Why a run can have seen no spool at all.
+constexpr const char* kNothingLoaded =
+    "nothing loaded the library: the program is static, setuid or not of glibc, or was ended "
+    "before "
+    "it began";
+
 class SpoolFolder {
  public:
   static Result<std::unique_ptr<SpoolFolder>> make();

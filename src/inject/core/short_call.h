@@ -30,9 +30,9 @@ static inline void be_quick(struct Thread* thread, uint64_t number, uint64_t mar
 }
 
 /* The head of the records of its calls. */
-static inline uint64_t short_head(const struct CallSite* site) {
+static inline uint64_t short_head(const struct CallSite* site, uint32_t flags) {
   const struct SpoolRecord head = {kSpoolShortCall, sizeof(struct SpoolShortCallRecord) / 8,
-                                   (uint16_t)call_number(site), 0};
+                                   (uint16_t)call_number(site), (uint16_t)flags};
   uint64_t word;
   memcpy(&word, &head, sizeof word);
   return word;
@@ -63,6 +63,48 @@ static inline __attribute__((always_inline)) bool count_shortly(uint32_t number)
   return counted;
 }
 
+/* The desk of a call that had none around it, taken until busy is 0 again. NULL: it is not. */
+static inline __attribute__((always_inline)) struct Desk* take_desk(const struct Call* call,
+                                                                    struct Thread* thread) {
+  struct Lane* lane = &thread->lanes[0];
+  if (unlikely(lane->busy != 0)) return NULL;
+  lane->busy = (uintptr_t)__builtin_frame_address(0);
+  keep_order();
+  if (likely(call->epoch == thread->epoch && call->epoch == *fathom_core.epoch && call->depth == 0))
+    return lane->desk;
+  lane->busy = 0;
+  return NULL;
+}
+
+/* The record of such a call, for which there is room. What is written is nobody's until the cursor
+ * has moved: to whoever jumps away before, it is a call that was left. */
+static inline __attribute__((always_inline)) void put_short(struct Thread* thread,
+                                                            struct Desk* desk,
+                                                            const struct Call* call, uint64_t head,
+                                                            uint32_t file, int64_t value) {
+  const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
+  uint8_t* next = desk->cursor + sizeof(struct SpoolShortCallRecord);
+  SpoolWord* words = (SpoolWord*)desk->cursor;
+  thread->now_ticks = call->start_ticks;
+  words[0] = head;
+  words[1] = call->start_ticks;
+  words[2] = (elapsed > cost ? elapsed - cost : 0) | (uint64_t)file << 32;
+  words[3] = (uint64_t)value;
+  keep_order();
+  thread->depth = 0;
+  desk->cursor = next;
+  keep_order();
+  const SpoolPlace place = (uint64_t)(uintptr_t)next + desk->shift;
+  __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
+  __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
+  keep_order();
+  thread->lanes[0].busy = 0;
+}
+
+static inline bool has_room(const struct Desk* desk) {
+  return desk->cursor + sizeof(struct SpoolShortCallRecord) <= desk->limit;
+}
+
 /* Does what call_end does of a call that did not fail, had none around or within it, and finds room
  * in its chunk. False: nothing was done, and call_end is to be asked. */
 static inline __attribute__((always_inline)) bool call_end_shortly(const struct Call* call,
@@ -70,62 +112,32 @@ static inline __attribute__((always_inline)) bool call_end_shortly(const struct 
                                                                    uint32_t file, int64_t value,
                                                                    uint32_t flags) {
   struct Thread* thread = &fathom_thread;
-  struct Lane* lane = &thread->lanes[0];
-  if (unlikely(lane->busy != 0)) return false;
-  lane->busy = (uintptr_t)__builtin_frame_address(0);
-  keep_order();
-  if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch ||
-               call->depth != 0 || !fathom_core.trace))
-    goto slowly;
-  struct Desk* desk = lane->desk;
-  const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
-  uint8_t* next = desk->cursor + sizeof(struct SpoolShortCallRecord);
-  if (unlikely(desk->frames[0].inner_ticks != 0 || elapsed > UINT32_MAX || next > desk->limit))
-    goto slowly;
-  thread->depth = 0;
-  thread->now_ticks = call->start_ticks;
-  struct SpoolShortCallRecord* record = (struct SpoolShortCallRecord*)desk->cursor;
-  struct SpoolRecord head = {kSpoolHole, sizeof *record / 8, (uint16_t)call_number(site),
-                             (uint16_t)flags};
-  record->head = head;
-  keep_order();
-  desk->cursor = next;
-  record->start_ticks = call->start_ticks;
-  record->ticks = (uint32_t)(elapsed > cost ? elapsed - cost : 0);
-  record->file = file;
-  record->value = value;
-  keep_order();
-  record->head.kind = kSpoolShortCall; /* last: until then it is a hole */
-  const SpoolPlace place = (uint64_t)(uintptr_t)next + desk->shift;
-  __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
-  __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
-  keep_order();
-  lane->busy = 0;
+  struct Desk* desk = take_desk(call, thread);
+  if (unlikely(desk == NULL)) return false;
+  if (unlikely(!fathom_core.trace || desk->frames[0].inner_ticks != 0 ||
+               (call->end_ticks - call->start_ticks) >> 32 != 0 || !has_room(desk))) {
+    thread->lanes[0].busy = 0;
+    return false;
+  }
+  put_short(thread, desk, call, short_head(site, flags), file, value);
   return true;
-slowly:
-  lane->busy = 0;
-  return false;
 }
 
-/* The same of summing: of a call that had none around it, and whose cell is in its place. */
+/* The same of summing: of a call whose cell is in its place. */
 static inline __attribute__((always_inline)) bool call_end_in_cell(const struct Call* call,
                                                                    const struct CallSite* site,
                                                                    uint32_t file, int64_t value,
                                                                    uint32_t flags) {
   struct Thread* thread = &fathom_thread;
-  struct Lane* lane = &thread->lanes[0];
-  if (unlikely(lane->busy != 0)) return false;
-  lane->busy = (uintptr_t)__builtin_frame_address(0);
-  keep_order();
-  if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch ||
-               call->depth != 0))
-    goto slowly;
-  struct Desk* desk = lane->desk;
+  struct Desk* desk = take_desk(call, thread);
+  if (unlikely(desk == NULL)) return false;
   const uint32_t number = call_number(site);
   const struct IndexSlot* slot = &desk->index[first_slot(number, file)];
   if (unlikely(slot->key != cell_key(number, file) || call->start_ticks < desk->slice_begin ||
-               call->start_ticks >= desk->slice_end))
-    goto slowly;
+               call->start_ticks >= desk->slice_end)) {
+    thread->lanes[0].busy = 0;
+    return false;
+  }
   struct SpoolCellRecord* cell = slot->cell;
   const uint64_t inner = desk->frames[0].inner_ticks;
   keep_order();
@@ -144,11 +156,8 @@ static inline __attribute__((always_inline)) bool call_end_in_cell(const struct 
     ++cell->latency[bucket_of(ticks)];
   }
   keep_order();
-  lane->busy = 0;
+  thread->lanes[0].busy = 0;
   return true;
-slowly:
-  lane->busy = 0;
-  return false;
 }
 
 /* Of a thread that is quick. */
@@ -162,39 +171,22 @@ static inline __attribute__((always_inline)) void quick_begin(struct Call* call,
 }
 
 /* What call_end does of a call that did not fail, had none within it, and finds room in its chunk.
- * False: nothing was done but to read the clock, and call_end is to be asked. What is written is
- * nobody's until the cursor has moved: whoever jumps away before leaves nothing. */
+ * False: nothing was done but to read the clock, and call_end is to be asked. */
 static inline __attribute__((always_inline)) bool quick_end(struct Call* call,
                                                             struct Thread* thread, uint64_t head,
                                                             uint32_t file, int result) {
   struct Lane* lane = &thread->lanes[0];
-  const uint64_t end = call->end_ticks = read_tsc(), elapsed = end - call->start_ticks;
-  if (unlikely(((uint32_t)result | elapsed >> 32 | lane->busy) != 0)) return false;
+  call->end_ticks = read_tsc();
+  if (unlikely(((uint32_t)result | (call->end_ticks - call->start_ticks) >> 32 | lane->busy) != 0))
+    return false;
   lane->busy = (uintptr_t)__builtin_frame_address(0);
   keep_order();
   struct Desk* desk = lane->desk;
-  uint8_t* at = desk->cursor;
-  uint8_t* next = at + sizeof(struct SpoolShortCallRecord);
   if (unlikely(((thread->quick ^ fathom_core.epoch[1]) | desk->frames[0].inner_ticks) != 0 ||
-               next > desk->limit)) {
+               !has_room(desk))) {
     lane->busy = 0;
     return false;
   }
-  thread->depth = 0;
-  thread->now_ticks = call->start_ticks;
-  const uint64_t cost = fathom_core.cost_ticks, ticks = elapsed > cost ? elapsed - cost : 0;
-  SpoolWord* words = (SpoolWord*)at;
-  words[0] = head;
-  words[1] = call->start_ticks;
-  words[2] = ticks | (uint64_t)file << 32;
-  words[3] = 0;
-  keep_order();
-  desk->cursor = next;
-  keep_order();
-  const SpoolPlace place = (uint64_t)(uintptr_t)next + desk->shift;
-  __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
-  __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
-  keep_order();
-  lane->busy = 0;
+  put_short(thread, desk, call, head, file, 0);
   return true;
 }

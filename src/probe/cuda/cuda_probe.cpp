@@ -95,8 +95,7 @@ ProbeReport CudaProbe::report() const {
   if (!gauges_.why().empty()) add("no figures of GPUs: " + gauges_.why());
   if (!records_->no_gpu_times().empty()) add("no times on the device: " + records_->no_gpu_times());
   if (!no_library_.empty()) add("no calls of the driver: " + no_library_);
-  if (folder_->spools_seen() == 0 && no_library_.empty())
-    add("nothing loaded the library: the program is static, setuid or not of glibc");
+  if (folder_->spools_seen() == 0 && no_library_.empty()) add(kNothingLoaded);
   if (records_->calls() == 0) add("no call of the CUDA driver was made");
   if (!records_->only_counted().empty())
     add("not in our list, only counted: " + first_few(records_->only_counted(), kNamesShown));

@@ -230,8 +230,7 @@ void IoProbe::report_library(ProbeReport& report) const {
   report.dropped += folder_->lost();
   report.buffer_bytes += coverage_.buffer_bytes();
   add_why(report, coverage_.text());
-  if (folder_->spools_seen() == 0)
-    add_why(report, "nothing loaded the library: the program is static, setuid or not of glibc");
+  if (folder_->spools_seen() == 0) add_why(report, kNothingLoaded);
   if (folder_->lost() > 0)
     add_why(report, format_count(folder_->lost()) + " calls were lost: the recorder came too late");
   if (folder_->damaged() > 0)
