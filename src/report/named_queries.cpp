@@ -267,6 +267,14 @@ FROM samples s LEFT JOIN stacks t ON t.run = s.run AND t.id = s.stack
 GROUP BY s.run, s.label, s.event, s.state, t.symbol, t.module, t.kind ORDER BY s.run, weight DESC LIMIT 50)",
      "no stacks were sampled: fathom doctor lists the probes, fathom import reads those of others"},
 
+    {"hot-modules", "Where samples were taken: programs, libraries and the kernel by own weight",
+     R"(
+SELECT s.label, s.event, s.state, t.module, count(*) AS samples, sum(s.weight) AS weight,
+       round(100.0 * sum(s.weight) / sum(sum(s.weight)) OVER (PARTITION BY s.run, s.event, s.state), 2) AS percent
+FROM samples s LEFT JOIN stacks t ON t.run = s.run AND t.id = s.stack
+GROUP BY s.run, s.label, s.event, s.state, t.module ORDER BY s.run, weight DESC LIMIT 50)",
+     "no stacks were sampled: fathom doctor lists the probes, fathom import reads those of others"},
+
     {"hot-stacks", "Whole stacks by weight, from the root to the leaf", R"(
 WITH RECURSIVE leaves AS (
   SELECT run, label, event, state, stack, count(*) AS samples, sum(weight) AS weight FROM samples

@@ -212,6 +212,7 @@ TEST_F(QueryTest, NamedQueriesCountRight) {
       << named("process-tree");
   EXPECT_NE(named("hot-functions").find("main,,native,1,1,100"), std::string::npos)
       << named("hot-functions");
+  EXPECT_NE(named("hot-modules").find(",1,1,100"), std::string::npos) << named("hot-modules");
 }
 
 // The same questions to traced calls, beside a counter of the same function.
