@@ -60,7 +60,9 @@ struct Desk {
   uint64_t shift;  /* from an address in this chunk to a SpoolPlace */
   uint64_t mark;   /* whatever a shim keeps for as long as its thread is quick */
   struct Frame frames[kMostDepth];
-  uint32_t slice, index_used;
+  /* From here on what finding a cell needs: one line, and one of the index. */
+  uint32_t slice __attribute__((aligned(64)));
+  uint32_t index_used;
   uint32_t tallies; /* its cells go on growing while others trace: sealed slice by slice */
   uint32_t counted;
   uint64_t slice_begin, slice_end; /* ticks */

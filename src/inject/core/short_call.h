@@ -15,8 +15,12 @@
 
 typedef uint64_t __attribute__((may_alias)) SpoolWord;
 
-static inline bool is_quick(const struct Thread* thread) {
-  return thread->quick == fathom_core.epoch[1] && thread->depth == 0;
+static inline __attribute__((always_inline)) bool is_quick(const struct Thread* thread) {
+  const uint32_t depth = thread->depth;
+  return thread->quick == fathom_core.epoch[1] &&
+         (likely(depth == 0) ||
+          (depth < kMostDepth && is_within(&thread->lanes[0].desk->frames[depth - 1],
+                                           (uintptr_t)__builtin_frame_address(0))));
 }
 
 /* `number` is that of before the shim found out what `mark` stands for. */
@@ -63,7 +67,7 @@ static inline __attribute__((always_inline)) bool count_shortly(uint32_t number)
   return counted;
 }
 
-/* The desk of a call that had none around it, taken until busy is 0 again. NULL: it is not. */
+/* The desk of a call that had none around it, taken until busy is 0 again. NULL: not so. */
 static inline __attribute__((always_inline)) struct Desk* take_desk(const struct Call* call,
                                                                     struct Thread* thread) {
   struct Lane* lane = &thread->lanes[0];
@@ -91,7 +95,7 @@ static inline __attribute__((always_inline)) void put_short(struct Thread* threa
   words[2] = (elapsed > cost ? elapsed - cost : 0) | (uint64_t)file << 32;
   words[3] = (uint64_t)value;
   keep_order();
-  thread->depth = 0;
+  thread->depth = call->depth;
   desk->cursor = next;
   keep_order();
   const SpoolPlace place = (uint64_t)(uintptr_t)next + desk->shift;
@@ -165,8 +169,8 @@ static inline __attribute__((always_inline)) void quick_begin(struct Call* call,
                                                               struct Thread* thread,
                                                               uint32_t number) {
   call->epoch = thread->epoch;
-  call->depth = 0;
-  open_frame(thread, 0, (uintptr_t)__builtin_frame_address(0), number);
+  call->depth = thread->depth;
+  open_frame(thread, call->depth, (uintptr_t)__builtin_frame_address(0), number);
   call->start_ticks = read_tsc();
 }
 
@@ -182,11 +186,13 @@ static inline __attribute__((always_inline)) bool quick_end(struct Call* call,
   lane->busy = (uintptr_t)__builtin_frame_address(0);
   keep_order();
   struct Desk* desk = lane->desk;
-  if (unlikely(((thread->quick ^ fathom_core.epoch[1]) | desk->frames[0].inner_ticks) != 0 ||
+  struct Frame* frame = &desk->frames[call->depth];
+  if (unlikely(((thread->quick ^ fathom_core.epoch[1]) | frame->inner_ticks) != 0 ||
                !has_room(desk))) {
     lane->busy = 0;
     return false;
   }
+  if (unlikely(call->depth > 0)) frame[-1].inner_ticks += call->end_ticks - call->start_ticks;
   put_short(thread, desk, call, head, file, 0);
   return true;
 }
