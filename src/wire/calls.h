@@ -204,13 +204,20 @@ enum WireTaskEnd {
   kTaskLeaving, /* its slot is being given back */
 };
 
+/* Whether a task's program has begun. */
+enum WireTaskWait {
+  kTaskBegun,
+  kTaskMarked, /* not yet; the recorder's mark is in its storage, and it has no place of its own */
+  kTaskPlaced, /* not yet; it has its place, as have those it starts */
+};
+
 /* What a system call needs comes first, in one line of the cache. */
 struct WireTaskCalls {
   uint64_t stack;   /* of a slot, who has it: minus the address of its user registers; 0: nobody */
   uint32_t call;    /* the system call under way, and 1; 0: none */
   uint32_t ended;   /* of WireTaskEnd */
   uint32_t crowded; /* of a slot: tasks that would be here, and are in their storage instead */
-  uint32_t waiting; /* before its program has begun */
+  uint32_t waiting; /* of WireTaskWait */
   uint64_t start_ns, inner_ns;
   uint64_t task; /* its address */
   uint32_t entry_file;

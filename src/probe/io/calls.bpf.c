@@ -117,7 +117,7 @@ int BPF_PROG(on_end, struct task_struct* task) {
   if (!calls) return 0;
   calls->ended = kTaskEnded;
   send_all(calls);
-  if (!calls->waiting) note_end(task, calls);
+  if (calls->waiting != kTaskMarked) note_end(task, calls);
   return 0;
 }
 
@@ -211,9 +211,9 @@ int BPF_PROG(on_exit, struct pt_regs* regs, long result) {
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   struct WireTaskCalls* calls = find_calls(parent);
+  if (calls) calls = give_place(parent, calls);
   if (!calls) return 0;
-  /* A container's steps are started by one that goes on waiting. */
-  uint32_t waiting = calls->waiting;
+  const uint32_t waiting = calls->waiting;
   struct WireTaskCalls* own = begin_to_follow(child);
   if (own) own->waiting = waiting;
   return 0;
@@ -222,12 +222,9 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct* task) {
   struct WireTaskCalls* calls = find_calls(task);
+  if (calls) calls = give_place(task, calls);
   if (!calls) return 0;
-  if (calls->waiting) {
-    calls->waiting = 0;
-    calls = begin_program(task, calls);
-    if (!calls) return 0;
-  }
+  calls->waiting = kTaskBegun;
   calls->user_depth = 0;
   if (calls->tid == (uint32_t)task->pid) return 0;
   /* A thread other than the first has become the first. */

@@ -27,7 +27,7 @@ static __always_inline struct WireTaskCalls* slot_at(uint64_t stack) {
 
 /* Whether a task may be followed that is not in its slot. */
 static __always_inline int is_elsewhere(const struct WireTaskCalls* slot) {
-  return slot->crowded != 0 || one_waits;
+  return slot->crowded != 0 || *(const volatile uint32_t*)&marked != 0;
 }
 
 static __always_inline struct WireTaskCalls* storage_of(struct task_struct* task) {
@@ -70,7 +70,7 @@ static __always_inline struct WireTaskCalls* begin_to_follow(struct task_struct*
   calls->tid = task->pid;
   calls->task = (uint64_t)task;
   calls->call = 0;
-  calls->waiting = 0;
+  calls->waiting = kTaskBegun;
   calls->depth = 0;
   calls->user_depth = 0;
   calls->looking = 0;
@@ -79,19 +79,23 @@ static __always_inline struct WireTaskCalls* begin_to_follow(struct task_struct*
   return calls;
 }
 
-/* The first process has a mark in its storage, and gets its place as its program begins. */
-static __always_inline struct WireTaskCalls* begin_program(struct task_struct* task,
-                                                           struct WireTaskCalls* marked) {
-  const uint32_t call = marked->call;
-  const uint64_t start_ns = marked->start_ns, inner_ns = marked->inner_ns;
-  const uint32_t entry_file = marked->entry_file;
+/* One that the recorder marked gets its place when its program begins, or when it starts others:
+ * who starts a container's steps goes on waiting. */
+static __always_inline struct WireTaskCalls* give_place(struct task_struct* task,
+                                                        struct WireTaskCalls* mark) {
+  if (mark->waiting != kTaskMarked) return mark;
+  const uint32_t call = mark->call;
+  const uint64_t start_ns = mark->start_ns, inner_ns = mark->inner_ns;
+  const uint32_t entry_file = mark->entry_file;
+  mark->waiting = kTaskBegun;
   struct WireTaskCalls* calls = begin_to_follow(task);
+  __sync_fetch_and_add(&marked, -1);
   if (!calls) return 0;
   calls->call = call;
   calls->start_ns = start_ns;
   calls->inner_ns = inner_ns;
   calls->entry_file = entry_file;
-  one_waits = 0;
+  calls->waiting = kTaskPlaced;
   return calls;
 }
 

@@ -100,8 +100,8 @@ struct {
 } disk_ends SEC(".maps");
 
 struct WireCallCounts counts;
-/* A process has a mark from the recorder, and has not begun its program: it is in no slot. */
-volatile uint32_t one_waits;
+/* Processes that have a mark from the recorder, and no place yet (kTaskMarked). */
+uint32_t marked;
 /* Bytes written to each ring since its reader was last woken. */
 uint64_t unread[kWireCallCpus];
 uint64_t unread_stacks[kWireCallCpus];

@@ -250,8 +250,8 @@ Status BpfCalls::mark(int64_t pid) {
   const int key = pidfd.get();
   auto calls = std::make_unique<WireTaskCalls>();
   calls->pid = calls->tid = static_cast<uint32_t>(pid);
-  calls->waiting = 1;
-  skeleton_->bss->one_waits = 1;
+  calls->waiting = kTaskMarked;
+  ++skeleton_->bss->marked;
   const int failed =
       bpf_map_update_elem(bpf_map__fd(skeleton_->maps.followed), &key, calls.get(), BPF_ANY);
   if (failed != 0) return bpf_error("mark process " + std::to_string(pid), failed);
