@@ -124,7 +124,8 @@ class Target {
   // it, where that could be seen.
   [[nodiscard]] virtual bool over() { return false; }
   [[nodiscard]] virtual std::optional<int> end_status() const { return std::nullopt; }
-  // What began or ended since the last call. Asked after departures().
+  // What began or ended since the last call. Asked after departures(), until there is none: what
+  // comes next begins when it is asked again.
   virtual std::vector<StepEvent> step_events() { return {}; }
   [[nodiscard]] virtual TargetFacts facts() const { return {}; }
   // The containers it consists of; empty: it is none.

@@ -203,11 +203,13 @@ class Session {
   }
 
   void take_steps() {
-    for (const StepEvent& event : target_->step_events()) {
-      if (event.kind == StepEvent::Kind::kBegan)
-        begin_step(event);
-      else
-        end_step(event);
+    for (auto events = target_->step_events(); !events.empty(); events = target_->step_events()) {
+      for (const StepEvent& event : events) {
+        if (event.kind == StepEvent::Kind::kBegan)
+          begin_step(event);
+        else
+          end_step(event);
+      }
     }
   }
 

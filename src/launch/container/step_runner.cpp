@@ -36,11 +36,27 @@ const std::vector<std::string>& StepRunner::command_of(size_t step) const {
 
 Status StepRunner::begin() {
   if (!timer_.valid()) return errno_error("timerfd");
-  next();
+  begun_ = true;
   return {};
 }
 
-std::vector<StepEvent> StepRunner::take_events() { return std::exchange(events_, {}); }
+// Hold hears of a step, or that there is none left, when whoever asks has looked at what was
+// before: else the end of one step would count as the next one's, or find nobody there.
+std::vector<StepEvent> StepRunner::take_events() {
+  while (events_.empty() && go_on()) {
+  }
+  return std::exchange(events_, {});
+}
+
+bool StepRunner::go_on() {
+  if (order_) {
+    give(*std::exchange(order_, std::nullopt));
+    return true;
+  }
+  if (!begun_ || current_ >= 0 || quit_) return false;
+  next();
+  return true;
+}
 
 void StepRunner::tell(StepEvent::Kind kind, const Running& running, std::optional<int> status) {
   const ContainerStep& step = steps_[running.step];
@@ -69,14 +85,12 @@ void StepRunner::quit() {
 }
 
 void StepRunner::next() {
-  while (current_ < 0 && !quit_) {
-    while (step_ < steps_.size() && repetition_ >= steps_[step_].repeat) {
-      ++step_;
-      repetition_ = 0;
-    }
-    if (stopping_ || step_ >= steps_.size()) return quit();
-    start(step_, ++repetition_);
+  while (step_ < steps_.size() && repetition_ >= steps_[step_].repeat) {
+    ++step_;
+    repetition_ = 0;
   }
+  if (stopping_ || step_ >= steps_.size()) return quit();
+  start(step_, ++repetition_);
 }
 
 void StepRunner::start(size_t index, int64_t repetition) {
@@ -90,7 +104,12 @@ void StepRunner::start(size_t index, int64_t repetition) {
   order.settings = step.settings;
   if (!step.data.empty()) order.settings.push_back("FATHOM_DATA=" + step.data);
   order.settings.push_back("FATHOM_STEP=" + step.name);
-  if (!hold_.send(order).ok()) return ended(id, std::nullopt);
+  order_ = std::move(order);
+}
+
+void StepRunner::give(const HoldChannel::Order& order) {
+  if (!hold_.send(order).ok()) return ended(order.id, std::nullopt);
+  const ContainerStep& step = steps_[all_[static_cast<size_t>(order.id)].step];
   if (!step.background && step.time_limit_ns > 0) set_timer(step.time_limit_ns);
 }
 
@@ -130,7 +149,6 @@ void StepRunner::check_limit() {
 void StepRunner::attend() {
   while (const auto message = hold_.next()) hear(*message);
   check_limit();
-  next();
 }
 
 void StepRunner::signal(int number) {

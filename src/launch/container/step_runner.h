@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,12 @@ class StepRunner {
   // Readable when a time limit has passed.
   [[nodiscard]] int timer_fd() const { return timer_.get(); }
   Status begin();
-  // Hears what hold said and goes on; call when its socket or the timer is readable.
+  // Hears what hold said; call when its socket or the timer is readable, and take_events after it.
   void attend();
   // To what runs; no step begins any more.
   void signal(int number);
+  // To be called until there are none: a step starts when the event of its beginning has been
+  // taken, and hold leaves when that of the last end has.
   std::vector<StepEvent> take_events();
 
  private:
@@ -39,8 +42,11 @@ class StepRunner {
     int64_t repetition = 0;
     bool timed_out = false;
   };
+  // false: nothing is to be done until hold says something.
+  bool go_on();
   void next();
   void start(size_t step, int64_t repetition);
+  void give(const HoldChannel::Order& order);
   void hear(const fathom_hold_message& message);
   void ended(int32_t id, std::optional<int> status);
   void check_limit();
@@ -54,11 +60,12 @@ class StepRunner {
   std::vector<std::string> usual_;
   Fd timer_;
   std::vector<StepEvent> events_;
-  std::vector<Running> all_;  // by id
-  int32_t current_ = -1;      // the one that is waited for
+  std::vector<Running> all_;                 // by id
+  std::optional<HoldChannel::Order> order_;  // of a step whose beginning is being told
+  int32_t current_ = -1;                     // the one that is waited for
   size_t step_ = 0;
   int64_t repetition_ = 0;
-  bool stopping_ = false, killed_ = false, quit_ = false;
+  bool begun_ = false, stopping_ = false, killed_ = false, quit_ = false;
   int status_ = 0;  // to exit with
 };
 

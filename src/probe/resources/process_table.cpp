@@ -91,12 +91,14 @@ void ProcessTable::carry_over_ids(const Dictionary& from, Interner& to) {
   for (Thread& thread : changed_threads_) carry_over(thread, from, to);
 }
 
-void ProcessTable::begin_root(int64_t now_ns) {
+void ProcessTable::begin_root(int64_t now_ns, std::string_view name) {
   Entry* root = find(root_pid_);
   if (root == nullptr) return;
   root->row.start_ns = now_ns;
+  if (!name.empty()) root->row.name = out_.string(name);
   for (auto& [tid, thread] : root->live_threads) {
     thread.row.start_ns = now_ns;
+    thread.row.name = root->row.name;
     touch(thread);
   }
   touch(*root);

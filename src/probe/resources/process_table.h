@@ -42,8 +42,8 @@ class ProcessTable final : public TaskListener {
   // exits are told.
   void settle(const RunningProcess& process);
   [[nodiscard]] bool knows(int64_t pid) const { return entries_.contains(pid); }
-  // The root, which waited until now, begins.
-  void begin_root(int64_t now_ns);
+  // The root, which waited until now, begins; it is called so until it executes its program.
+  void begin_root(int64_t now_ns, std::string_view name = {});
   // How the root ended, into the run's row.
   void tell_end(Run& run) const;
 

@@ -71,7 +71,7 @@ class ResourcesProbe final : public Probe {
     if (const auto host = read_system_stat(); host.ok()) host_before_ = host.value();
     // A container's first process was the runtime's before.
     if (scope_.attached || !scope_.reaped) leave_out_the_start();
-    if (!is_taken_in()) table_->begin_root(now_ns);
+    if (!is_taken_in()) table_->begin_root(now_ns, scope_.reaped ? "" : name_of_first());
     look(now_ns, true);
     next_look_ns_ = now_ns + settings_.interval_ns;
     next_slow_ns_ = now_ns + kSlowEvery;
@@ -195,6 +195,11 @@ class ResourcesProbe final : public Probe {
 
   // Whoever is there is looked for: it ran before, or begins in several places.
   [[nodiscard]] bool is_taken_in() const { return scope_.attached || scope_.roots.size() > 1; }
+
+  // Whoever starts a container's steps never executes a program.
+  [[nodiscard]] std::string name_of_first() const {
+    return read_proc_name(proc_folder(target_->pid())).value_or("");
+  }
 
   static std::map<int64_t, std::string> names_of(const std::vector<TargetPart>& parts) {
     std::map<int64_t, std::string> names;

@@ -56,6 +56,15 @@ TaskUsage usage(int64_t cpu_ns, int64_t written, int64_t peak) {
   return usage;
 }
 
+TEST_F(ProcessTableTest, OneThatNeverExecutesAProgramHasTheNameItBeganWith) {
+  table_.begin_root(15, "fathom-hold");
+  EXPECT_EQ(text(rows()[100].name), "fathom-hold");
+  TaskEvent event = event_of(Kind::kExec, 20, 100, 100);
+  event.name = "program";
+  table_.on_task(event);
+  EXPECT_EQ(text(rows()[100].name), "program");
+}
+
 TEST_F(ProcessTableTest, ThreadsAddUpAndTheLeadersCodeCounts) {
   fork(20, 100, 101, 100);
   const TaskUsage worker = usage(7, 1000, 50);
