@@ -110,8 +110,7 @@ bool RunResults::write(const std::string& path) const {
       written = write_one(*report, recording.value(), file);
       if (written.ok() && std::string_view(report->name) == "sizing" && !quiet_)
         written = print_one(*report, recording.value(), stderr, STDERR_FILENO);
-      else if (written.ok() && !quiet_)
-        log_info("wrote {}", file);
+      if (written.ok() && !quiet_) log_info("wrote {}", file);
     } else if (text) {
       written = print_one(*report, recording.value(), stdout, STDOUT_FILENO);
     } else {

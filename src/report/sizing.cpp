@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "report/label_lines.h"
 
 namespace fathom {
 namespace {
@@ -20,6 +21,7 @@ constexpr double kWindow = 0.9e9;        // ns that a rate is of
 constexpr double kShortWindow = 0.15e9;  // the same of a short run
 constexpr int64_t kShortRun = 3 * kNsPerSecond, kLongRun = 10 * kNsPerSecond;
 constexpr double kMemoryRoom = 1.15, kMemoryLimitRoom = 1.3, kCpuLimitRoom = 1.2;
+constexpr double kMuchWaiting = 0.2;
 constexpr double kMemoryStep = 16.0 * (1 << 20), kCpuStep = 0.05;
 
 constexpr std::string_view kContainer = "container ";  // and its name: a scope
@@ -48,6 +50,21 @@ struct Series {
       from = i;
     }
     return rates;
+  }
+  // Of a figure that adds up: the most that came within a second, wherever that began.
+  [[nodiscard]] double busiest_second() const {
+    if (points.back().first - points.front().first < kWindow)
+      return points.back().second - points.front().second;
+    double most = 0;
+    for (size_t to = 1, from = 0; to < points.size(); ++to) {
+      const auto since = [&](size_t start) {
+        return static_cast<double>(points[to].first - points[start].first);
+      };
+      while (since(from + 1) >= kWindow) ++from;
+      if (since(from) >= kWindow)
+        most = std::max(most, (points[to].second - points[from].second) * 1e9 / since(from));
+    }
+    return most;
   }
 };
 
@@ -114,11 +131,9 @@ double window_of(const Summary& summary) {
   return summary.duration_ns < kShortRun ? kShortWindow : kWindow;
 }
 
-std::optional<double> most_a_second(const Series* series, const Summary& summary) {
-  if (series == nullptr) return std::nullopt;
-  const std::vector<double> rates = series->rates(window_of(summary));
-  if (rates.empty()) return std::nullopt;
-  return *std::max_element(rates.begin(), rates.end());
+std::optional<double> most_a_second(const Series* series) {
+  if (series == nullptr || series->points.size() < 2) return std::nullopt;
+  return series->busiest_second();
 }
 
 void add_cpu(const AllSeries& all, const Summary& summary, SizingFigures& figures) {
@@ -131,6 +146,8 @@ void add_cpu(const AllSeries& all, const Summary& summary, SizingFigures& figure
   if (summary.cpu_ns && summary.duration_ns > 0)
     figures.mean_cores =
         static_cast<double>(*summary.cpu_ns) / static_cast<double>(summary.duration_ns);
+  if (summary.run().wait_ns && summary.cpu_ns && *summary.run().wait_ns + *summary.cpu_ns > 0)
+    figures.waited_share = ratio(*summary.run().wait_ns, *summary.run().wait_ns + *summary.cpu_ns);
   if (cores.empty()) {
     figures.p95_cores = figures.peak_cores = figures.mean_cores;
     return;
@@ -197,10 +214,10 @@ SizingFigures figures_of(const AllSeries& all, const std::string& scope, const S
       cores.empty() ? figures.mean_cores : *std::max_element(cores.begin(), cores.end());
   figures.peak_memory_bytes = most("memory_working_set");
   figures.peak_with_cache_bytes = most("memory_peak");
-  figures.disk_read = most_a_second(find("disk_read_total"), summary);
-  figures.disk_written = most_a_second(find("disk_written_total"), summary);
-  figures.net_received = most_a_second(find("net_received_total"), summary);
-  figures.net_sent = most_a_second(find("net_sent_total"), summary);
+  figures.disk_read = most_a_second(find("disk_read_total"));
+  figures.disk_written = most_a_second(find("disk_written_total"));
+  figures.net_received = most_a_second(find("net_received_total"));
+  figures.net_sent = most_a_second(find("net_sent_total"));
   figures.limit_cores = most("limit_cpus");
   figures.limit_memory_bytes = most("limit_memory");
   figures.oom_kills = most("oom_kills_total").value_or(0);
@@ -264,6 +281,11 @@ std::vector<std::string> sizing_warnings(const SizingFigures& figures, int64_t d
         "measure again without the limit",
         100 * *figures.throttled_share,
         figures.limit_cores ? fmt::format(" of {:g} cores", *figures.limit_cores) : ""));
+  else if (figures.waited_share.value_or(0) > kMuchWaiting)
+    warnings.push_back(fmt::format(
+        "waited for a core in {:.0f} % of the time it could run: on an idle machine, or with more "
+        "cores, it would use more; measure again there",
+        100 * *figures.waited_share));
   const double most = figures.limit_memory_bytes.value_or(0);
   if (most > 0 && figures.oom_kills == 0 && figures.peak_memory_bytes.value_or(0) > 0.9 * most)
     warnings.push_back(fmt::format("near its memory limit: {} of {}",
@@ -289,12 +311,12 @@ Result<Sizing> work_out_sizing(const Recording& recording, const Summary& summar
   add_memory(all, summary, figures);
   add_limits(all, summary, figures);
   add_gpu(all, figures);
-  figures.disk_read = most_a_second(all.used("disk_read_total"), summary);
-  figures.disk_written = most_a_second(all.used("disk_written_total"), summary);
-  figures.net_received = most_a_second(all.find("cgroup net_received_total"), summary);
-  figures.net_sent = most_a_second(all.find("cgroup net_sent_total"), summary);
-  figures.read_calls = most_a_second(all.find("tree read_chars_total"), summary);
-  figures.write_calls = most_a_second(all.find("tree written_chars_total"), summary);
+  figures.disk_read = most_a_second(all.used("disk_read_total"));
+  figures.disk_written = most_a_second(all.used("disk_written_total"));
+  figures.net_received = most_a_second(all.find("cgroup net_received_total"));
+  figures.net_sent = most_a_second(all.find("cgroup net_sent_total"));
+  figures.read_calls = most_a_second(all.find("tree read_chars_total"));
+  figures.write_calls = most_a_second(all.find("tree written_chars_total"));
   sizing.advice = advise(figures);
   sizing.warnings = sizing_warnings(figures, summary.duration_ns);
   for (const std::string& name : all.containers()) {

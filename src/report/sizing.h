@@ -23,6 +23,7 @@ struct SizingFigures {
   std::optional<double> read_calls, write_calls;  // also from caches
   std::optional<double> gpu_share, gpu_memory_bytes;
   std::optional<double> throttled_share;  // of the periods of the CPU limit
+  std::optional<double> waited_share;     // of the time it could run: for a core, throttled or not
   double oom_kills = 0, peak_swap_bytes = 0;
   std::optional<double> limit_cores, limit_memory_bytes;
 };

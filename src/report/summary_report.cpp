@@ -90,6 +90,21 @@ void add_memory(const Summary& summary, LabelLines& lines) {
   lines.add("Memory", parts);
 }
 
+// Of containers their own: what others on the host receive is none of theirs.
+void add_network(const Summary& summary, LabelLines& lines) {
+  const bool own = summary.gauge("cgroup net_received_total") != nullptr;
+  const std::string scope = own ? "cgroup" : "host";
+  const GaugeRange* in = summary.gauge(scope + " net_received_total");
+  const GaugeRange* out = summary.gauge(scope + " net_sent_total");
+  if (in == nullptr || out == nullptr) return;
+  const auto received = in->last - in->first, sent = out->last - out->first;
+  if (received + sent <= 0) return;
+  std::vector<std::string> parts = {format_bytes(received) + " received",
+                                    format_bytes(sent) + " sent"};
+  if (!own) parts.emplace_back("whole host");
+  lines.add("Network", parts);
+}
+
 void add_io(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (run.disk_read_bytes && run.disk_written_bytes) {
@@ -103,12 +118,7 @@ void add_io(const Summary& summary, LabelLines& lines) {
                       format_bytes(*run.written_chars) + " written",
                       "by system calls, caches and pipes included"});
   }
-  const GaugeRange* in = summary.gauge("host net_received_total");
-  const GaugeRange* out = summary.gauge("host net_sent_total");
-  if (in != nullptr && out != nullptr && in->last - in->first + out->last - out->first > 0) {
-    lines.add("Network", {format_bytes(in->last - in->first) + " received",
-                          format_bytes(out->last - out->first) + " sent", "whole host"});
-  }
+  add_network(summary, lines);
 }
 
 void add_pressure(const Summary& summary, LabelLines& lines) {

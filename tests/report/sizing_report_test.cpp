@@ -78,6 +78,29 @@ TEST(Sizing, SaysWhatIsNeeded) {
   EXPECT_THAT(text, Not(HasSubstr("Warning")));
 }
 
+// 49 MB in the first 300 ms are no more in any second.
+TEST(Sizing, ABurstIsNoMoreThanWhatItsSecondHad) {
+  MadeRun made;
+  made.run().end_ns = 2 * kMadeSecond;
+  for (int64_t look = 0; look <= 10; ++look) {
+    const int64_t at = look * kMadeSecond / 5;
+    made.gauge(at, "tree", "written_chars_total", "bytes", look < 2 ? 0 : 49'000'000);
+    made.gauge(at, "tree", "read_chars_total", "bytes", look < 10 ? 0 : 7'000'000);
+  }
+  const std::string text = report_text(made.finish(), "sizing");
+  EXPECT_THAT(text, HasSubstr("7.0 MB/s read \u00b7 49 MB/s written"));
+}
+
+TEST(Sizing, ARunOfLessThanASecondHadAllItsBytesInOne) {
+  MadeRun made;
+  made.run().end_ns = kMadeSecond / 2;
+  made.gauge(0, "tree", "written_chars_total", "bytes", 0);
+  made.gauge(0, "tree", "read_chars_total", "bytes", 0);
+  made.gauge(kMadeSecond / 2, "tree", "written_chars_total", "bytes", 49'000'000);
+  made.gauge(kMadeSecond / 2, "tree", "read_chars_total", "bytes", 0);
+  EXPECT_THAT(report_text(made.finish(), "sizing"), HasSubstr("49 MB/s written"));
+}
+
 // 123 MiB that four processes share are in the sum four times.
 TEST(Sizing, AsksForNoMoreThanTheGroupEverHad) {
   MadeContainer made;
@@ -94,6 +117,19 @@ TEST(Sizing, WarnsOfWhatHeldItBack) {
   EXPECT_THAT(text, HasSubstr("throttled in 60 % of the periods by its CPU limit of 1 cores"));
   EXPECT_THAT(text, HasSubstr("near its memory limit: 300 MB of 310 MB"));
   EXPECT_THAT(text, HasSubstr("5.0 MB of it were in swap"));
+}
+
+TEST(Sizing, WhoWaitedForACoreHasNotShownWhatItNeeds) {
+  SizingFigures figures;
+  figures.waited_share = 0.52;
+  EXPECT_THAT(sizing_warnings(figures, 60 * kMadeSecond),
+              testing::ElementsAre(HasSubstr("waited for a core in 52 %")));
+  figures.throttled_share = 0.6;  // by its own limit, which is said
+  EXPECT_THAT(sizing_warnings(figures, 60 * kMadeSecond),
+              testing::ElementsAre(HasSubstr("throttled in 60 %")));
+  figures = {};
+  figures.waited_share = 0.1;
+  EXPECT_TRUE(sizing_warnings(figures, 60 * kMadeSecond).empty());
 }
 
 TEST(Sizing, AKilledOneHasNotShownWhatItNeeds) {

@@ -129,6 +129,20 @@ TEST_F(SummaryTest, OneLookAtTheStartIsNoTotalAndNoPressure) {
   EXPECT_EQ(text.find("of the cgroup"), std::string::npos) << text;
 }
 
+TEST_F(SummaryTest, AContainersNetworkIsItsOwn) {
+  const auto received = [&](const char* scope, double bytes) {
+    for (const int64_t second : {1, 5})
+      for (const char* name : {"net_received_total", "net_sent_total"})
+        out_->add(Gauge{second * kSecond, out_->string(scope), out_->string(name),
+                        out_->string("bytes"), static_cast<double>(second - 1) * bytes});
+  };
+  received("host", 1'000'000);
+  received("cgroup", 250);
+  end_run();
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("Network   1.0 kB received · 1.0 kB sent\n"), std::string::npos) << text;
+}
+
 TEST_F(SummaryTest, PressureIsOfTheTimeBetweenTheLooks) {
   for (const int64_t second : {1, 5}) {
     out_->add(Gauge{second * kSecond, out_->string("host"), out_->string("pressure_cpu_some_total"),
