@@ -50,6 +50,11 @@ int64_t NamespaceIds::find(const std::map<Key, int64_t>& known, const Key& key) 
   return key.second;
 }
 
+std::string NamespaceIds::missing() const {
+  if (unknown_ == 0) return {};
+  return "processes that ended at once have the ids they had inside the container";
+}
+
 int64_t NamespaceIds::process(uint64_t pid_namespace, int64_t pid) {
   return find(processes_, {pid_namespace, pid});
 }

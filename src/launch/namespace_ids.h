@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "launch/launcher.h"
@@ -21,7 +23,8 @@ class NamespaceIds {
   // The process, and the thread in it; what is not known (any more) stays as it is told.
   [[nodiscard]] int64_t process(uint64_t pid_namespace, int64_t pid);
   [[nodiscard]] int64_t thread(uint64_t pid_namespace, int64_t tid);
-  [[nodiscard]] int64_t unknown() const { return unknown_; }
+  // What is to be said of those that were not known; empty: nothing.
+  [[nodiscard]] std::string missing() const;
 
  private:
   using Key = std::pair<uint64_t, int64_t>;  // namespace, id there

@@ -16,7 +16,7 @@ TEST(NamespaceIds, WithoutATargetIdsStay) {
   NamespaceIds ids;
   ids.look();
   EXPECT_EQ(ids.process(5, 7), 7);
-  EXPECT_EQ(ids.unknown(), 0);
+  EXPECT_EQ(ids.missing(), "");
 }
 
 }  // namespace

@@ -142,7 +142,8 @@ Error Engine::refused(std::string_view doing, const HttpAnswer& answer) const {
   std::string why = parse_engine_text(answer.body, "message");
   if (why.empty()) why = parse_engine_text(answer.body, "cause");
   if (why.empty()) why = fmt::format("it answers {}", answer.status);
-  return Error{Code::kUnsupported, fmt::format("{}: {}", doing, printable(why)), ""};
+  return Error{Code::kUnsupported, fmt::format("{}: {}", doing, printable(why)),
+               hint_for_refusal(why)};
 }
 
 Result<std::string> Engine::cgroup_driver() {

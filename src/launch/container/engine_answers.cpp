@@ -169,6 +169,18 @@ int64_t parse_engine_number(std::string_view json, std::string_view member) {
   return root.ok() ? number_of(root.value()[member]) : 0;
 }
 
+std::string hint_for_refusal(std::string_view why) {
+  const auto says = [why](std::string_view words) {
+    return why.find(words) != std::string_view::npos;
+  };
+  if (says("[[gpu]]") || (says("untime") && says("nvidia")))
+    return "the engine has no GPUs to give: nvidia-smi says whether the driver is there, "
+           "nvidia-ctk runtime configure makes them known to the engine, which is then started "
+           "anew";
+  if (says("network ") && says(" not found")) return "docker network ls lists what is there";
+  return {};
+}
+
 std::string parse_build_error(std::string_view lines) {
   for (const std::string_view line : split_words(lines, '\n')) {
     if (std::string error = parse_engine_text(line, "error"); !error.empty()) return error;

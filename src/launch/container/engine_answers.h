@@ -55,6 +55,8 @@ Result<std::vector<EngineShared>> parse_engine_shared(std::string_view networks,
 // A member of the outermost object that is text; "" where there is none.
 std::string parse_engine_text(std::string_view json, std::string_view member);
 int64_t parse_engine_number(std::string_view json, std::string_view member);
+// What to do about a refusal, in the engine's words; empty: those say it.
+std::string hint_for_refusal(std::string_view why);
 // The last error or text in what building an image streams; empty: none.
 std::string parse_build_error(std::string_view lines);
 

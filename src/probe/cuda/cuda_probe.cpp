@@ -109,6 +109,7 @@ ProbeReport CudaProbe::report() const {
     add(format_count(report.dropped) + " calls were lost: the recorder came too late");
   if (folder_->damaged() > 0)
     add(fmt::format("{} places in spools make no sense", folder_->damaged()));
+  if (const std::string missing = ids_.missing(); !missing.empty()) add(missing);
   return report;
 }
 

@@ -235,6 +235,7 @@ void IoProbe::report_library(ProbeReport& report) const {
     add_why(report, format_count(folder_->lost()) + " calls were lost: the recorder came too late");
   if (folder_->damaged() > 0)
     add_why(report, fmt::format("{} places in spools make no sense", folder_->damaged()));
+  add_why(report, ids_.missing());
 }
 
 void IoProbe::report_kernel(ProbeReport& report) const {

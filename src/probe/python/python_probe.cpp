@@ -181,8 +181,7 @@ ProbeReport PythonProbe::report() const {
   if (!settings_.python_samples && processes_ > 0)
     add("every call took about a microsecond longer: compare times with each other, not with runs "
         "without it");
-  if (ids_.unknown() > 0)
-    add("processes that ended at once have the ids they had inside the container");
+  if (const std::string missing = ids_.missing(); !missing.empty()) add(missing);
   return report;
 }
 

@@ -52,6 +52,17 @@ TEST_F(EngineAnswers, Containers) {
   EXPECT_TRUE(list.value().at(0).running);
 }
 
+TEST(EngineRefusals, SayWhatToDoWhereTheEngineDoesNot) {
+  EXPECT_NE(hint_for_refusal("could not select device driver \"\" with capabilities: [[gpu]]")
+                .find("nvidia-ctk"),
+            std::string::npos);
+  EXPECT_NE(hint_for_refusal("Unknown runtime specified nvidia").find("nvidia-ctk"),
+            std::string::npos);
+  EXPECT_EQ(hint_for_refusal("network nonesuch not found"),
+            "docker network ls lists what is there");
+  EXPECT_EQ(hint_for_refusal("invalid mount path"), "");
+}
+
 TEST_F(EngineAnswers, WhatMakesNoSenseIsAnError) {
   for (const char* text : {"", "{", "[]", "null", "{}", "\xff", "<html>"}) {
     EXPECT_FALSE(parse_engine_version(text).ok()) << text;
