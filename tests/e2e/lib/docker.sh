@@ -4,7 +4,7 @@
 . "$LIB/common.sh"
 
 start_engine() {
-  engine=$(mktemp -d /tmp/fathom-engine.XXXXXX) # its socket's name must be short
+  engine=$(mktemp -d /var/tmp/fathom-engine.XXXXXX) # on a disk, for memory is counted; its socket needs a short name
   export DOCKER_HOST=unix://$engine/docker.sock
   dockerd --data-root "$engine/data" --exec-root "$engine/exec" -p "$engine/pid" -H "$DOCKER_HOST" \
     --iptables=false --ip6tables=false --bridge=none --storage-driver="${STORAGE_DRIVER:-overlay2}" \
@@ -46,7 +46,7 @@ make_example() { "$LIB/../../../examples/images/make" "$@" >/dev/null; }
 
 # The same of Podman: its service speaks Docker's API.
 start_podman() {
-  engine=$(mktemp -d /tmp/fathom-engine.XXXXXX)
+  engine=$(mktemp -d /var/tmp/fathom-engine.XXXXXX)
   export DOCKER_HOST=unix://$engine/podman.sock CONTAINERS_CONF=$engine/containers.conf
   printf '[containers]\ndefault_ulimits = []\nnetns = "none"\n[engine]\ncgroup_manager = "cgroupfs"\nruntime = "runc"\nevents_logger = "file"\n' \
     >"$CONTAINERS_CONF"
