@@ -53,16 +53,16 @@ struct Series {
   }
   // Of a figure that adds up: the most that came within a second, wherever that began.
   [[nodiscard]] double busiest_second() const {
-    if (points.back().first - points.front().first < kWindow)
+    const auto between = [this](size_t from, size_t to) {
+      return static_cast<double>(points[to].first - points[from].first);
+    };
+    if (between(0, points.size() - 1) < kWindow)
       return points.back().second - points.front().second;
     double most = 0;
     for (size_t to = 1, from = 0; to < points.size(); ++to) {
-      const auto since = [&](size_t start) {
-        return static_cast<double>(points[to].first - points[start].first);
-      };
-      while (since(from + 1) >= kWindow) ++from;
-      if (since(from) >= kWindow)
-        most = std::max(most, (points[to].second - points[from].second) * 1e9 / since(from));
+      while (between(from + 1, to) >= kWindow) ++from;
+      if (const double length = between(from, to); length >= kWindow)
+        most = std::max(most, (points[to].second - points[from].second) * 1e9 / length);
     }
     return most;
   }
