@@ -112,7 +112,8 @@ Error unknown_event(const std::string& name, std::string_view why) {
     error.hint = "did you mean " + std::string(*near) + "?";
   } else if (name.find(':') != std::string::npos &&
              access("/sys/kernel/tracing/events", X_OK) != 0) {
-    if (errno == EACCES) error.code = Code::kPermission;
+    // An ordinary user could not look into it if it were mounted, either.
+    if (errno == EACCES || geteuid() != 0) error.code = Code::kPermission;
     error.hint = error.code == Code::kPermission
                      ? "tracepoints are for root"
                      : "for tracepoints: mount -t tracefs tracefs /sys/kernel/tracing (as root)";
