@@ -111,7 +111,7 @@ TEST(CreateBody, PublishesPortsAndJoinsANetworkUnderItsNames) {
 
 // Hostile names are texts in it, and nothing else.
 TEST(CreateBody, IsJsonWhateverTheNames) {
-  if (!load_simdjson().ok()) GTEST_SKIP() << "no simdjson here";
+  ASSERT_TRUE(load_simdjson().ok());  // tools/setup installs it
   ContainerRequest request;
   request.image = "a\"}<script>\n\xff";
   request.environment = {"A=\"", "B=\n"};
