@@ -29,6 +29,12 @@ wait_for() {
 # sampled RUN COUNT: whether more samples than that are in the recording by now.
 sampled() { (($("$FATHOM" query "$1" --csv 'select count(*) from samples' 2>/dev/null | tail -n 1) > $2)) 2>/dev/null; }
 
+# stolen_ns RUN: how much more the clocks of perf may have counted than the kernel accounts to tasks: the time that
+# the host of this machine took away, told in ticks.
+stolen_ns() {
+  "$FATHOM" query "$1" --csv "select case when max(value) > 0 then max(value) - min(value) + 20e6 else 0 end from gauges where name = 'cpu_steal_total'" | tail -n 1
+}
+
 gone() { ! kill -0 "$1" 2>/dev/null; }
 same() { [[ $1 == "$2" ]] || { echo "found '$1', expected '$2'" >&2; return 1; }; }
 

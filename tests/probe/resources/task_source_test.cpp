@@ -162,12 +162,14 @@ TEST_P(TaskSourceTest, ShortChildrenAreAllSeen) {
 }
 
 TEST_P(TaskSourceTest, CpuTimeAddsUp) {
-  run({"burn", "150"});
+  run({"burn", "300"});
   if (IsSkipped()) return;
-  // A poll misses what comes after its last look, at most one interval.
-  const double slack = GetParam().sees_all ? 0.02 : 0.1;
+  // A poll misses what comes after its last look, at most one interval. The clock of perf runs on
+  // while the host has taken the CPU away, that of the kernel's account does not.
+  const double share = GetParam().sees_all ? 0.02 : 0.1;
+  const double stolen = is("perf") ? static_cast<double>(tree_.stolen_ns) : 0;
   const auto expected = static_cast<double>(cpu_ns(tree_.used));
-  EXPECT_NEAR(static_cast<double>(cpu_ns_of_all()), expected, slack * expected);
+  EXPECT_NEAR(static_cast<double>(cpu_ns_of_all()), expected, share * expected + stolen);
 }
 
 TEST_P(TaskSourceTest, NamesMayHoldAnything) {

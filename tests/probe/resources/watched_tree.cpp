@@ -14,7 +14,9 @@
 #include <iterator>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/fd.h"
+#include "base/proc_system.h"
 #include "support/folders.h"
 #include "support/temp_folder.h"
 
@@ -93,6 +95,14 @@ pid_t start_waiting(const std::vector<std::string>& command, int gate) {
   return child;
 }
 
+// What the host of this machine took away since `before_ns`. It is told in ticks, none of which has
+// been counted where there is no such host.
+int64_t stolen_since(int64_t before_ns) {
+  constexpr int64_t kUnsureNs = 20 * kNsPerMs;
+  const int64_t now_ns = read_system_stat().value().steal_ns;
+  return now_ns == 0 ? 0 : now_ns - before_ns + kUnsureNs;
+}
+
 bool is_over(pid_t root) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(root), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -135,6 +145,7 @@ WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& comma
     waitpid(root, nullptr, 0);
     return tree;
   }
+  const int64_t stolen_before_ns = read_system_stat().value().steal_ns;
   (void)write_all(opener.get(), "go\n");
   Keeper keeper(tree.events);
   const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -151,6 +162,7 @@ WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& comma
     std::this_thread::sleep_for(kInterval);
   }
   wait4(root, &tree.status, 0, &tree.used);
+  tree.stolen_ns = stolen_since(stolen_before_ns);
   keeper.drain(*source.value());
   keeper.drain(*source.value());  // what the one before may hold back
   tree.seen = source.value()->seen();

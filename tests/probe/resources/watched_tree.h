@@ -31,6 +31,7 @@ struct WatchedTree {
   int64_t root = 0;
   int status = 0;
   rusage used{};
+  int64_t stolen_ns = 0;  // at most, by the host of this machine
   int64_t seen = 0, dropped = 0, buffer_bytes = 0;
   std::vector<Told> events;
 
