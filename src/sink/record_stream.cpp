@@ -54,6 +54,7 @@ void RecordStream::renew_names(size_t most_bytes) {
   Interner fresh;
   for (const CarryOver& carry_over : carry_overs_) carry_over(names_.dictionary(), fresh);
   names_ = std::move(fresh);
+  ++renewals_;
 }
 
 void RecordStream::flush() {

@@ -45,6 +45,8 @@ class RecordStream {
   using CarryOver = std::function<void(const Dictionary& from, Interner& to)>;
   void keep_ids(CarryOver carry_over) { carry_overs_.push_back(std::move(carry_over)); }
   void renew_names(size_t most_bytes = kMostNameBytes);
+  // How often that has made one: ids from before mean nothing any more.
+  [[nodiscard]] int64_t renewals() const { return renewals_; }
   // The same, and waits until the sink has written or lost everything: report() is then whole.
   void settle();
   // Ends the stream: what is pending, in one frame with the seal. Sinks keep room for it, so flush
@@ -68,6 +70,7 @@ class RecordStream {
   int64_t pending_ = 0;
   int64_t records_ = 0;
   int64_t too_large_ = 0;
+  int64_t renewals_ = 0;
 };
 
 }  // namespace fathom

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spool/spool_records.h"
 
-#include "base/text.h"
-
 namespace fathom {
 
 template <class Record>
 void SpoolRecords::set_origin(Record& record, const SpoolOrigin& origin) {
   record.thread = out_.names().thread(origin.pid, origin.tid);
-  record.layer = out_.string(layer_);
-  record.name = out_.string(printable(origin.call));
-  if (!origin.file.empty()) record.file = out_.string(printable(origin.file));
+  record.layer = texts_.id_of(layer_);
+  record.name = texts_.id_of(origin.call);
+  if (!origin.file.empty()) record.file = texts_.id_of(origin.file);
 }
 
 void SpoolRecords::on_call(const SpoolCall& call) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sink/record_stream.h"
+#include "spool/known_texts.h"
 #include "spool/spool_reader.h"
 
 namespace fathom {
@@ -14,7 +15,8 @@ namespace fathom {
 class SpoolRecords final : public SpoolListener {
  public:
   // `layer` is that of all records.
-  SpoolRecords(RecordStream& out, std::string layer) : out_(out), layer_(std::move(layer)) {}
+  SpoolRecords(RecordStream& out, std::string layer)
+      : out_(out), texts_(out), layer_(std::move(layer)) {}
 
   void on_call(const SpoolCall& call) override;
   void on_cell(const SpoolCell& cell) override;
@@ -25,6 +27,7 @@ class SpoolRecords final : public SpoolListener {
   void set_origin(Record& record, const SpoolOrigin& origin);
 
   RecordStream& out_;
+  KnownTexts texts_;
   std::string layer_;
   int64_t calls_ = 0;
 };
