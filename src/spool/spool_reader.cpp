@@ -245,6 +245,7 @@ void SpoolReader::walk(Area& area, const TickClock& clock, SpoolListener& listen
       area.place = area.limit;
       return;
     }
+    area.base_ticks = read_record<SpoolChunk>(buffer_.data()).base_ticks;
     uint32_t offset = offset_of(area.place);
     uint32_t end = kSpoolChunkBytes;
     if (chunk_of(area.limit) == number) end = std::min(end, offset_of(area.limit));

@@ -74,6 +74,7 @@ class SpoolReader {
     uint32_t number = 0;  // of its first chunk
     uint64_t place = 0, limit = 0;
     int64_t pid = 0, tid = 0;
+    uint64_t base_ticks = 0;  // of the chunk that is being read
   };
 
   SpoolReader(Fd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
@@ -90,6 +91,8 @@ class SpoolReader {
   bool go_on(Area& area, const SpoolChunk& chunk);
   void deliver(Area& area, const SpoolRecord& head, const uint8_t* record, const TickClock& clock,
                SpoolListener& listener);
+  bool deliver_small(const Area& area, const SpoolRecord& head, const uint8_t* record,
+                     const TickClock& clock, SpoolListener& listener);
   bool deliver_cell(const Area& area, const SpoolRecord& head, const uint8_t* record,
                     const TickClock& clock, SpoolListener& listener);
   bool fill_origin(const Area& area, const SpoolRecord& head, uint32_t file, SpoolOrigin& to);

@@ -58,6 +58,9 @@ void SpoolReader::deliver(Area& area, const SpoolRecord& head, const uint8_t* re
       if (fill_origin(area, head, from.file, call.origin)) listener.on_call(call);
       return;
     }
+    case kSpoolSmallCall:
+      if (deliver_small(area, head, record, clock, listener)) return;
+      break;
     case kSpoolCell:
       if (deliver_cell(area, head, record, clock, listener)) return;
       break;
@@ -67,6 +70,24 @@ void SpoolReader::deliver(Area& area, const SpoolRecord& head, const uint8_t* re
       break;
   }
   ++damaged_;
+}
+
+bool SpoolReader::deliver_small(const Area& area, const SpoolRecord& head, const uint8_t* record,
+                                const TickClock& clock, SpoolListener& listener) {
+  SpoolSmallCallRecord from{};
+  if (!read_whole(head, record, from)) return false;
+  const auto bits = [&from](int at, int count) {
+    return from.rest >> at & ((uint64_t{1} << count) - 1);
+  };
+  SpoolRecord same = head;
+  same.call = from.call & ((1U << kSmallCallBits) - 1);
+  same.flags = static_cast<uint16_t>(from.call >> kSmallCallBits);
+  const uint64_t ticks = bits(kSmallFileBits, kSmallTicksBits);
+  const auto value = static_cast<int64_t>(bits(kSmallFileBits + kSmallTicksBits, kSmallValueBits));
+  SpoolCall call = call_from(same, area.base_ticks + from.start_ticks, ticks, ticks, value, clock);
+  const auto file = static_cast<uint32_t>(bits(0, kSmallFileBits));
+  if (fill_origin(area, same, file, call.origin)) listener.on_call(call);
+  return true;
 }
 
 bool SpoolReader::deliver_cell(const Area& area, const SpoolRecord& head, const uint8_t* record,

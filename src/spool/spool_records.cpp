@@ -5,10 +5,10 @@ namespace fathom {
 
 template <class Record>
 void SpoolRecords::set_origin(Record& record, const SpoolOrigin& origin) {
-  record.thread = out_.names().thread(origin.pid, origin.tid);
-  record.layer = texts_.id_of(layer_);
-  record.name = texts_.id_of(origin.call);
-  if (!origin.file.empty()) record.file = texts_.id_of(origin.file);
+  record.thread = names_.thread(origin.pid, origin.tid);
+  record.layer = names_.text(layer_);
+  record.name = names_.text(origin.call);
+  if (!origin.file.empty()) record.file = names_.text(origin.file);
 }
 
 void SpoolRecords::on_call(const SpoolCall& call) {

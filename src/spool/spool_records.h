@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sink/record_stream.h"
-#include "spool/known_texts.h"
+#include "spool/known_names.h"
 #include "spool/spool_reader.h"
 
 namespace fathom {
@@ -16,7 +16,7 @@ class SpoolRecords final : public SpoolListener {
  public:
   // `layer` is that of all records.
   SpoolRecords(RecordStream& out, std::string layer)
-      : out_(out), texts_(out), layer_(std::move(layer)) {}
+      : out_(out), names_(out), layer_(std::move(layer)) {}
 
   void on_call(const SpoolCall& call) override;
   void on_cell(const SpoolCell& cell) override;
@@ -27,7 +27,7 @@ class SpoolRecords final : public SpoolListener {
   void set_origin(Record& record, const SpoolOrigin& origin);
 
   RecordStream& out_;
-  KnownTexts texts_;
+  KnownNames names_;
   std::string layer_;
   int64_t calls_ = 0;
 };

@@ -10,7 +10,7 @@
 #define SPOOL_MAGIC "FTHSPOOL"
 
 enum {
-  kSpoolVersion = 1,
+  kSpoolVersion = 2,
   kSpoolChunkBytes = 32768,
   kSpoolMostChunks = 16384,
   kSpoolHeaderBytes = 65536,
@@ -73,6 +73,8 @@ struct SpoolChunk {
   uint32_t first; /* where its records begin */
   uint32_t used;  /* of names: bytes given out */
   uint32_t reserved;
+  uint64_t base_ticks; /* of a stream: small calls tell their start from here */
+  uint64_t reserved_too;
 };
 
 enum SpoolAreaState { kAreaLive = 1 };
@@ -94,6 +96,7 @@ enum SpoolKind {
   kSpoolCell = 3,
   kSpoolHole = 4, /* reserved, and never finished */
   kSpoolShortCall = 5,
+  kSpoolSmallCall = 6,
 };
 
 enum SpoolRecordFlags {
@@ -104,10 +107,10 @@ enum SpoolRecordFlags {
 };
 
 struct SpoolRecord {
-  uint16_t kind;
-  uint16_t words; /* of 8 bytes, this head included */
-  uint16_t call;  /* the number of its name */
-  uint16_t flags;
+  uint8_t kind;
+  uint8_t words; /* of 8 bytes, this head included */
+  uint16_t call; /* the number of its name */
+  uint16_t flags, reserved;
 };
 
 struct SpoolThreadRecord {
@@ -131,6 +134,15 @@ struct SpoolShortCallRecord {
   uint32_t ticks, file;
   int64_t value;
 };
+
+/* The same in half of the memory, where all of it fits in. */
+struct SpoolSmallCallRecord {
+  uint8_t kind, words;
+  uint16_t call;        /* its flags are the upper four bits */
+  uint32_t start_ticks; /* from base_ticks of the chunk */
+  uint64_t rest;        /* file: 16 bits; ticks: 24; value: 24, the upper ones */
+};
+enum { kSmallCallBits = 12, kSmallFileBits = 16, kSmallTicksBits = 24, kSmallValueBits = 24 };
 
 /* Calls of one kind to one file in one slice: profile mode. Several of a key add up. */
 struct SpoolCellRecord {

@@ -41,6 +41,7 @@ SpoolMaker right_one() {
   auto& call = spool.add<SpoolShortCallRecord>(kSpoolShortCall);
   call.file = 1;
   spool.add<SpoolCallRecord>(kSpoolCall);
+  spool.small({1, 7, 1, 3, 4});
   spool.add<SpoolCellRecord>(kSpoolCell).count = 3;
   spool.chunk(0).next = 3;
   spool.chunk(2).first = sizeof(SpoolChunk);

@@ -27,12 +27,15 @@ TEST(SpoolFormat, IsWhatItsPageSays) {
   EXPECT_EQ(offsetof(SpoolHeader, ready), 208U);
   EXPECT_EQ(offsetof(SpoolHeader, program), 216U);
   EXPECT_EQ(offsetof(SpoolHeader, chunk_state), 728U);
-  EXPECT_EQ(sizeof(SpoolChunk), 16U);
+  EXPECT_EQ(sizeof(SpoolChunk), 32U);
+  EXPECT_EQ(offsetof(SpoolChunk, base_ticks), 16U);
   EXPECT_EQ(sizeof(SpoolArea), 32U);
   EXPECT_EQ(sizeof(SpoolName), 16U);
   EXPECT_EQ(sizeof(SpoolThreadRecord), 16U);
   EXPECT_EQ(sizeof(SpoolCallRecord), 48U);
   EXPECT_EQ(sizeof(SpoolShortCallRecord), 32U);
+  EXPECT_EQ(sizeof(SpoolSmallCallRecord), 16U);
+  EXPECT_EQ(offsetof(SpoolSmallCallRecord, start_ticks), 4U);
   EXPECT_EQ(sizeof(SpoolCellRecord), 216U);
 }
 

@@ -81,6 +81,41 @@ TEST_F(SpoolReaderTest, CallsComeWithTheirThreadAndFile) {
   EXPECT_EQ(reader.value()->damaged(), 0);
 }
 
+TEST_F(SpoolReaderTest, SmallCallsHaveAllThatOthersHave) {
+  spool_.name(0xffff, "/data/x");
+  spool_.chunk(0).base_ticks = 5'000'000'000;
+  spool_.thread(4242, 4243);
+  spool_.small({1 | kCallHasBytes << kSmallCallBits, 0xffffffff, 0xffff, 0xffffff, 0xfffffe});
+  spool_.small({0, 7, 0, 0, 3});
+  auto reader = open();
+  ASSERT_TRUE(reader.ok());
+  const Kept kept = drain(*reader.value());
+  ASSERT_THAT(kept.calls, SizeIs(2));
+  EXPECT_EQ(kept.calls[0].name, "write");
+  EXPECT_EQ(kept.calls[0].file, "/data/x");
+  EXPECT_EQ(kept.calls[0].call.start_ns, 9'294'967'295);
+  EXPECT_EQ(kept.calls[0].call.duration_ns, 0xffffff);
+  EXPECT_EQ(kept.calls[0].call.self_ns, 0xffffff);
+  EXPECT_EQ(kept.calls[0].call.value, 0xfffffe);
+  EXPECT_TRUE(kept.calls[0].call.has_bytes);
+  EXPECT_EQ(kept.calls[0].call.origin.tid, 4243);
+  EXPECT_EQ(kept.calls[1].name, "read");
+  EXPECT_EQ(kept.calls[1].file, "");
+  EXPECT_EQ(kept.calls[1].call.start_ns, 5'000'000'007);
+  EXPECT_EQ(kept.calls[1].call.value, 3);
+  EXPECT_FALSE(kept.calls[1].call.has_bytes || kept.calls[1].call.failed);
+  EXPECT_EQ(reader.value()->damaged(), 0);
+}
+
+TEST_F(SpoolReaderTest, ASmallCallOfNoNameIsDamage) {
+  spool_.thread(1, 1);
+  spool_.small({2, 0, 0, 0, 0});
+  auto reader = open();
+  ASSERT_TRUE(reader.ok());
+  EXPECT_TRUE(drain(*reader.value()).calls.empty());
+  EXPECT_EQ(reader.value()->damaged(), 1);
+}
+
 TEST_F(SpoolReaderTest, FailedCallsKeepTheirErrorAndNoSize) {
   spool_.thread(1, 1);
   auto& call = spool_.add<SpoolCallRecord>(kSpoolCall);

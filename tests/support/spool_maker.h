@@ -66,12 +66,26 @@ class SpoolMaker {
     at_ = offset;
   }
   template <class Record>
-  Record& add(uint16_t kind) {
+  Record& add(uint8_t kind) {
     auto& record = *reinterpret_cast<Record*>(chunk_bytes(in_) + at_);
-    record.head = {kind, sizeof(Record) / 8, 0, 0};
+    record.head = {kind, sizeof(Record) / 8, 0, 0, 0};
     at_ += sizeof(Record);
     area().end = area().sealed = place(in_, at_);
     return record;
+  }
+  struct Small {
+    uint16_t call;
+    uint32_t start_ticks;
+    uint64_t file, ticks, value;
+  };
+  void small(const Small& call) {
+    const SpoolSmallCallRecord record{kSpoolSmallCall, sizeof record / 8, call.call,
+                                      call.start_ticks,
+                                      call.file | call.ticks << kSmallFileBits |
+                                          call.value << (kSmallFileBits + kSmallTicksBits)};
+    std::memcpy(chunk_bytes(in_) + at_, &record, sizeof record);
+    at_ += sizeof record;
+    area().end = area().sealed = place(in_, at_);
   }
   void thread(uint32_t pid, uint32_t tid) {
     auto& record = add<SpoolThreadRecord>(kSpoolThread);

@@ -4,8 +4,8 @@ import glob
 import os
 import struct
 
-HEADER, CHUNK = 65536, 32768
-THREAD, CALL, CELL, SHORT = 1, 2, 3, 5
+VERSION, HEADER, CHUNK, CHUNK_HEAD = 2, 65536, 32768, 32
+THREAD, CALL, CELL, SHORT, SMALL = 1, 2, 3, 5, 6
 
 
 class Call:
@@ -20,7 +20,8 @@ class Spool:
             self.data = file.read()
         if self.data[:8] != b"FTHSPOOL":
             raise ValueError(path + " is no spool")
-        (self.chunks,) = struct.unpack_from("<I", self.data, 20)
+        if struct.unpack_from("<I", self.data, 8) != (VERSION,):
+            raise ValueError(path + " is a spool of another version")
         self.ticks_per_ns = struct.unpack_from("<Q", self.data, 112)[0] / 2**32
         calls, names = struct.unpack_from("<II", self.data, 120)
         self.areas, self.names_chunk = struct.unpack_from("<II", self.data, 132)
@@ -33,7 +34,7 @@ class Spool:
         while next_chunk:
             at = HEADER + (next_chunk - 1) * CHUNK
             next_chunk, _, used = struct.unpack_from("<III", self.data, at)
-            place, end = at + 16, at + min(used, CHUNK)
+            place, end = at + CHUNK_HEAD, at + min(used, CHUNK)
             while place + 16 <= end:
                 mark, number, length, _ = struct.unpack_from("<4I", self.data, place)
                 if mark != 0x454D414E:
@@ -48,11 +49,11 @@ class Spool:
         while area:
             at = HEADER + (area - 1) * CHUNK
             _, first = struct.unpack_from("<II", self.data, at)
-            next_area, _, _, _, _, end = struct.unpack_from("<4IQQ", self.data, at + 16)
+            next_area, _, _, _, _, end = struct.unpack_from("<4IQQ", self.data, at + CHUNK_HEAD)
             chunk, offset = area - 1, first
             while (chunk << 32 | offset) != end:
                 place = HEADER + chunk * CHUNK + offset
-                kind, words = struct.unpack_from("<HH", self.data, place) if offset + 8 <= CHUNK else (0, 0)
+                kind, words = struct.unpack_from("<BB", self.data, place) if offset + 8 <= CHUNK else (0, 0)
                 if kind == 0 or words == 0:
                     (following,) = struct.unpack_from("<I", self.data, HEADER + chunk * CHUNK)
                     if following == 0:
@@ -60,23 +61,25 @@ class Spool:
                     chunk = following - 1
                     (offset,) = struct.unpack_from("<I", self.data, HEADER + chunk * CHUNK + 4)
                     continue
-                yield kind, place
+                yield kind, place, chunk
                 offset += words * 8
             area = next_area
 
     def calls(self):
         pid = tid = 0
-        for kind, place in self._records():
+        for kind, place, chunk in self._records():
             if kind == THREAD:
                 pid, tid = struct.unpack_from("<II", self.data, place + 8)
             elif kind in (CALL, SHORT):
                 yield self._call(kind, place, pid, tid)
+            elif kind == SMALL:
+                yield self._small(place, chunk, pid, tid)
             elif kind == CELL:
                 yield self._cell(place, pid, tid)
 
     def _cell(self, place, pid, tid):
         cell = Call()
-        (function,) = struct.unpack_from("<H", self.data, place + 4)
+        (function,) = struct.unpack_from("<H", self.data, place + 2)
         (text,) = struct.unpack_from("<I", self.data, place + 8)
         cell.pid, cell.tid, cell.name, cell.object, cell.parts = pid, tid, self.functions[function], self.texts.get(text, ""), {}
         if cell.name == "only_counted":  # a function that is not in the library's list
@@ -88,12 +91,23 @@ class Spool:
 
     def _call(self, kind, place, pid, tid):
         call = Call()
-        function, flags = struct.unpack_from("<HH", self.data, place + 4)
-        call.pid, call.tid, call.name, call.error = pid, tid, self.functions[function], 0
+        function, flags = struct.unpack_from("<HH", self.data, place + 2)
+        call.error = 0
         if kind == CALL:
             text, call.error, call.start, call.ticks, _, call.value = struct.unpack_from("<IiQQQq", self.data, place + 8)
         else:
             call.start, call.ticks, text, call.value = struct.unpack_from("<QIIq", self.data, place + 8)
+        return self._about(call, pid, tid, function, flags, text)
+
+    def _small(self, place, chunk, pid, tid):
+        call = Call()
+        packed, since, rest = struct.unpack_from("<HIQ", self.data, place + 2)
+        (base,) = struct.unpack_from("<Q", self.data, HEADER + chunk * CHUNK + 16)
+        call.start, call.ticks, call.value, call.error = base + since, rest >> 16 & 0xFFFFFF, rest >> 40, 0
+        return self._about(call, pid, tid, packed & 0xFFF, packed >> 12, rest & 0xFFFF)
+
+    def _about(self, call, pid, tid, function, flags, text):
+        call.pid, call.tid, call.name = pid, tid, self.functions[function]
         call.has_bytes = bool(flags & 1)
         call.count, call.errors = 1, int(call.error != 0)
         call.object, *parts = self.texts.get(text, "").split("\t")

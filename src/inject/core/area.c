@@ -2,7 +2,7 @@
  * Gives each thread its area, also in forked and vforked children. */
 #include <string.h>
 
-#include "inject/core/core.h"
+#include "inject/core/call.h"
 #include "inject/core/raw.h"
 #include "inject/core/real.h"
 
@@ -50,6 +50,7 @@ static struct Area* make_area(uint32_t pid, uint32_t tid) {
   struct Area* area = (struct Area*)chunk_at(taken - 1);
   memset(area, 0, sizeof *area);
   area->chunk.first = sizeof *area;
+  area->chunk.base_ticks = ticks_now();
   *owner_of(area) = owner(pid, tid);
   area->shared.end = area->shared.sealed = (uint64_t)(taken - 1) << 32 | sizeof *area;
   uint32_t newest = __atomic_load_n(&header->areas, __ATOMIC_RELAXED);
@@ -78,7 +79,6 @@ static struct Desk* desk_at(struct Area* area) {
   const uint64_t chunk = (uint64_t)((uint8_t*)area - fathom_core.chunks) / kSpoolChunkBytes;
   struct Desk* desk = (struct Desk*)(fathom_core.desks + chunk * kDeskBytes);
   memset(desk, 0, sizeof *desk);
-  desk->area = area;
   desk_goes_to(desk,
                (uint8_t*)chunk_at((uint32_t)(area->shared.end >> 32)) + (uint32_t)area->shared.end);
   return desk;
@@ -131,7 +131,7 @@ static bool attach_vforked(struct Thread* thread) {
     thread->vforked = kVforkedChildCalled;
   }
   struct Lane* lane = &thread->lanes[0];
-  if (lane->desk == NULL || lane->desk->area->shared.pid != pid) {
+  if (lane->desk == NULL || area_of(lane->desk)->shared.pid != pid) {
     memset(thread->lanes, 0, sizeof thread->lanes);
     thread->depth = 0;
     lane->desk = desk_for(pid, pid);

@@ -52,13 +52,13 @@ struct Area {
 };
 
 /* What its owner needs to write it. Not in the spool: a forked child must find it as it was, while
- * the parent goes on. */
+ * the parent goes on. All up to the outermost frame is in one line of the cache. */
 struct Desk {
-  struct Area* area;
-  uint8_t* cursor; /* where the next record goes */
-  uint8_t* limit;  /* the end of its chunk */
-  uint64_t shift;  /* from an address in this chunk to a SpoolPlace */
-  uint64_t mark;   /* whatever a shim keeps for as long as its thread is quick */
+  uint8_t* cursor;     /* where the next record goes */
+  uint8_t* limit;      /* the end of its chunk */
+  uint64_t shift;      /* from an address in this chunk to a SpoolPlace */
+  uint64_t base_ticks; /* of this chunk */
+  uint64_t mark;       /* whatever a shim keeps for as long as its thread is quick */
   struct Frame frames[kMostDepth];
   /* From here on what finding a cell needs: one line, and one of the index. */
   uint32_t slice __attribute__((aligned(64)));
@@ -142,6 +142,12 @@ uint32_t chunk_take(void);
 struct SpoolChunk* chunk_at(uint32_t number);
 void count_lost(enum SpoolLoss what);
 
+/* There is a desk for each chunk; those of the first chunks of areas are used. */
+static inline struct Area* area_of(const struct Desk* desk) {
+  const uint64_t at = (uint64_t)((const uint8_t*)desk - fathom_core.desks);
+  return (struct Area*)(fathom_core.chunks + at * (kSpoolChunkBytes / kDeskBytes));
+}
+
 /* All that is known of a stream's place is the cursor: with signals held back, the rest is told by
  * it. It never stands at the first byte of a chunk: there it means the end of the one before. */
 static inline void desk_goes_to(struct Desk* desk, uint8_t* cursor) {
@@ -150,6 +156,7 @@ static inline void desk_goes_to(struct Desk* desk, uint8_t* cursor) {
   desk->cursor = cursor;
   desk->limit = base + kSpoolChunkBytes;
   desk->shift = (chunk << 32) - (uint64_t)(uintptr_t)base;
+  desk->base_ticks = ((const struct SpoolChunk*)base)->base_ticks;
 }
 
 /* stream.c: room for a record of `words` words, or NULL. The stream must be the caller's alone. */

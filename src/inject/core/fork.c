@@ -34,11 +34,12 @@ static void make_private(const void* within) {
 
 /* All chunks that the work may still write to. */
 static void leave_to_parent(struct Desk* desk) {
-  make_private(desk->area);
+  struct Area* area = area_of(desk);
+  make_private(area);
   make_private(desk->cursor - 1);
   for (int i = 0; i < kIndexSlots; ++i)
     if (desk->index[i].cell != NULL) make_private(desk->index[i].cell);
-  desk->area->shared.pid = desk->area->shared.tid = 0; /* in our copy: nobody takes it over */
+  area->shared.pid = area->shared.tid = 0; /* in our copy: nobody takes it over */
 }
 
 static void forked(void) {

@@ -33,15 +33,10 @@ static inline void be_quick(struct Thread* thread, uint64_t number, uint64_t mar
   thread->quick = number;
 }
 
-/* The head of the records of its calls. */
-static inline uint64_t short_head(const struct CallSite* site, uint32_t flags) {
-  const struct SpoolRecord head = {kSpoolShortCall, sizeof(struct SpoolShortCallRecord) / 8,
-                                   (uint16_t)call_number(site), (uint16_t)flags};
-  uint64_t word;
-  memcpy(&word, &head, sizeof word);
-  return word;
+/* The first two bytes of a record. */
+static inline uint64_t head_of(enum SpoolKind kind, uint64_t bytes) {
+  return kind | bytes / 8 << 8;
 }
-static inline uint32_t number_in_head(uint64_t head) { return (uint16_t)(head >> 32); }
 
 /* What call_count does of a call that did not fail, to no file, with a cell in this slice. False:
  * nothing was done. */
@@ -84,23 +79,37 @@ static inline __attribute__((always_inline)) struct Desk* take_desk(const struct
  * has moved: to whoever jumps away before, it is a call that was left. */
 static inline __attribute__((always_inline)) void put_short(struct Thread* thread,
                                                             struct Desk* desk,
-                                                            const struct Call* call, uint64_t head,
-                                                            uint32_t file, int64_t value) {
-  const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
-  uint8_t* next = desk->cursor + sizeof(struct SpoolShortCallRecord);
-  SpoolWord* words = (SpoolWord*)desk->cursor;
-  thread->now_ticks = call->start_ticks;
-  words[0] = head;
-  words[1] = call->start_ticks;
-  words[2] = (elapsed > cost ? elapsed - cost : 0) | (uint64_t)file << 32;
-  words[3] = (uint64_t)value;
+                                                            const struct Call* call,
+                                                            uint64_t number, uint64_t file,
+                                                            uint64_t value, uint64_t flags) {
+  const uint64_t start = call->start_ticks, since = start - desk->base_ticks;
+  const uint64_t elapsed = call->end_ticks - start, cost = fathom_core.cost_ticks;
+  const uint64_t ticks = elapsed > cost ? elapsed - cost : 0;
+  uint8_t* next = desk->cursor;
+  SpoolWord* words = (SpoolWord*)next;
+  thread->now_ticks = start;
+  if (likely((since >> 32 | ticks >> kSmallTicksBits | file >> kSmallFileBits |
+              value >> kSmallValueBits | number >> kSmallCallBits) == 0)) {
+    next += sizeof(struct SpoolSmallCallRecord);
+    words[0] = head_of(kSpoolSmallCall, sizeof(struct SpoolSmallCallRecord)) | number << 16 |
+               flags << (16 + kSmallCallBits) | since << 32;
+    words[1] = file | ticks << kSmallFileBits | value << (kSmallFileBits + kSmallTicksBits);
+  } else {
+    next += sizeof(struct SpoolShortCallRecord);
+    words[0] =
+        head_of(kSpoolShortCall, sizeof(struct SpoolShortCallRecord)) | number << 16 | flags << 32;
+    words[1] = start;
+    words[2] = ticks | file << 32;
+    words[3] = value;
+  }
   keep_order();
   thread->depth = call->depth;
   desk->cursor = next;
   keep_order();
   const SpoolPlace place = (uint64_t)(uintptr_t)next + desk->shift;
-  __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
-  __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
+  struct SpoolArea* shared = &area_of(desk)->shared;
+  __atomic_store_n(&shared->end, place, __ATOMIC_RELEASE);
+  __atomic_store_n(&shared->sealed, place, __ATOMIC_RELEASE);
   keep_order();
   thread->lanes[0].busy = 0;
 }
@@ -123,7 +132,7 @@ static inline __attribute__((always_inline)) bool call_end_shortly(const struct 
     thread->lanes[0].busy = 0;
     return false;
   }
-  put_short(thread, desk, call, short_head(site, flags), file, value);
+  put_short(thread, desk, call, call_number(site), file, (uint64_t)value, flags);
   return true;
 }
 
@@ -177,7 +186,7 @@ static inline __attribute__((always_inline)) void quick_begin(struct Call* call,
 /* What call_end does of a call that did not fail, had none within it, and finds room in its chunk.
  * False: nothing was done but to read the clock, and call_end is to be asked. */
 static inline __attribute__((always_inline)) bool quick_end(struct Call* call,
-                                                            struct Thread* thread, uint64_t head,
+                                                            struct Thread* thread, uint32_t number,
                                                             uint32_t file, int result) {
   struct Lane* lane = &thread->lanes[0];
   call->end_ticks = read_tsc();
@@ -193,6 +202,6 @@ static inline __attribute__((always_inline)) bool quick_end(struct Call* call,
     return false;
   }
   if (unlikely(call->depth > 0)) frame[-1].inner_ticks += call->end_ticks - call->start_ticks;
-  put_short(thread, desk, call, head, file, 0);
+  put_short(thread, desk, call, number, file, 0, 0);
   return true;
 }

@@ -3,14 +3,14 @@
  * and never finished stays as a hole of known length. */
 #include <string.h>
 
-#include "inject/core/cell.h"
+#include "inject/core/call.h"
 #include "inject/core/raw.h"
 
 static void stream_publish(struct Desk* desk) {
   const SpoolPlace place = (uint64_t)(uintptr_t)desk->cursor + desk->shift;
-  __atomic_store_n(&desk->area->shared.end, place, __ATOMIC_RELEASE);
+  __atomic_store_n(&area_of(desk)->shared.end, place, __ATOMIC_RELEASE);
   if (fathom_core.trace && !desk->tallies)
-    __atomic_store_n(&desk->area->shared.sealed, place, __ATOMIC_RELEASE);
+    __atomic_store_n(&area_of(desk)->shared.sealed, place, __ATOMIC_RELEASE);
 }
 
 static bool go_to_next_chunk(struct Desk* desk) {
@@ -20,6 +20,7 @@ static bool go_to_next_chunk(struct Desk* desk) {
   chunk->next = 0;
   chunk->first = sizeof *chunk;
   chunk->used = 0;
+  chunk->base_ticks = ticks_now();
   if (desk->cursor < desk->limit) ((struct SpoolRecord*)desk->cursor)->kind = kSpoolEndOfChunk;
   struct SpoolChunk* full = (struct SpoolChunk*)(desk->limit - kSpoolChunkBytes);
   __atomic_store_n(&full->next, taken, __ATOMIC_RELEASE);
@@ -64,8 +65,8 @@ void stream_seal(struct Desk* desk) {
   memset(desk->index, 0, sizeof desk->index);
   keep_order(); /* whoever jumps out before it is empty finds it full, and comes again */
   desk->index_used = 0;
-  const SpoolPlace end = __atomic_load_n(&desk->area->shared.end, __ATOMIC_RELAXED);
-  __atomic_store_n(&desk->area->shared.sealed, end, __ATOMIC_RELEASE);
+  const SpoolPlace end = __atomic_load_n(&area_of(desk)->shared.end, __ATOMIC_RELAXED);
+  __atomic_store_n(&area_of(desk)->shared.sealed, end, __ATOMIC_RELEASE);
 }
 
 static uint32_t slice_at(uint64_t ticks) {

@@ -43,7 +43,7 @@ bool alone_begin(char* path, unsigned long size) {
 
 void alone_started(bool on) {
   for (struct Driver* at = __start_fathom_driver; at != __stop_fathom_driver; ++at)
-    at->head = short_head(at->site, 0);
+    at->number = call_number(at->site);
   const char* sampled = on ? setting("FATHOM_SAMPLE_LAUNCHES_CUDA") : NULL;
   const uint64_t one_in = sampled != NULL ? number_in(sampled) : 0;
   fathom_sample_launches = one_in < 1000000 ? (uint32_t)one_in : 1000000;

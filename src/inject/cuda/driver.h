@@ -21,8 +21,8 @@ typedef uintptr_t Word; /* an argument */
 struct Driver {
   struct CallSite* site;
   void* wrapper;
-  void* real;    /* NULL: not found yet */
-  uint64_t head; /* of its short records */
+  void* real;      /* NULL: not found yet */
+  uint32_t number; /* of its records */
   uint32_t since;
   uint32_t kind; /* DriverKind */
 } __attribute__((aligned(16)));
@@ -134,47 +134,47 @@ static inline __attribute__((always_inline)) void driver_begin(struct DriverCall
 #define CALL_REAL(function, count) ((int(*) P##count)driver_##function.real) G##count
 /* What launches a kernel: as CU_TIMED does it where it must, and else in fewer steps. A launch that
  * was seen before has a text by its hash. */
-#define CU_KERNEL(function, since, count, ...)                                                  \
-  HOT_CODE FATHOM_EXPORT int function P##count;                                                 \
-  DRIVER_ENTRY(function, since, kLaunchCall);                                                   \
-  static __attribute__((noinline, cold)) int function##_otherwise P##count {                    \
-    if (!FOUND(function)) return kErrorNotFound;                                                \
-    if (unlikely(fathom_sample_launches > 1) && launch_left_out())                              \
-      return CALL_REAL(function, count);                                                        \
-    struct DriverCall call;                                                                     \
-    driver_begin_untold(&call, &driver_##function);                                             \
-    const int result = CALL_REAL(function, count);                                              \
-    if (unlikely(!call.recorded && !call.alone)) return result;                                 \
-    call_stop(&call.call);                                                                      \
-    struct Launch launch;                                                                       \
-    __VA_ARGS__;                                                                                \
-    launch_end(&call, &driver_##function, result, &launch);                                     \
-    return result;                                                                              \
-  }                                                                                             \
-  int function P##count {                                                                       \
-    struct Thread* thread = &fathom_thread;                                                     \
-    void* real = driver_##function.real;                                                        \
-    TELL_UNWINDING();                                                                           \
-    if (unlikely(!is_quick(thread) || real == NULL)) goto otherwise;                            \
-    struct Launch launch;                                                                       \
-    __VA_ARGS__;                                                                                \
-    const uint64_t hash = launch_hash(thread->lanes[0].desk->mark, &launch);                    \
-    const uint32_t text = text_in_slot(&fathom_texts[hash % kTextSlots], hash);                 \
-    if (unlikely(text == 0)) goto otherwise;                                                    \
-    struct Call call;                                                                           \
-    quick_begin(&call, thread, number_in_head(driver_##function.head));                         \
-    const int result = ((int(*) P##count)real)G##count;                                         \
-    if (unlikely(!quick_end(&call, thread, driver_##function.head, text, result))) goto slowly; \
-    return result;                                                                              \
-  slowly:                                                                                       \
-    launch_end_slowly(&call, &driver_##function, result, text);                                 \
-    return result;                                                                              \
-  otherwise:                                                                                    \
-    if (real == NULL || !fathom_alone) return function##_otherwise G##count;                    \
-    const uint64_t start = ticks_now();                                                         \
-    const int its_result = ((int(*) P##count)real)G##count;                                     \
-    alone_launched(&driver_##function, start);                                                  \
-    return its_result;                                                                          \
+#define CU_KERNEL(function, since, count, ...)                                                    \
+  HOT_CODE FATHOM_EXPORT int function P##count;                                                   \
+  DRIVER_ENTRY(function, since, kLaunchCall);                                                     \
+  static __attribute__((noinline, cold)) int function##_otherwise P##count {                      \
+    if (!FOUND(function)) return kErrorNotFound;                                                  \
+    if (unlikely(fathom_sample_launches > 1) && launch_left_out())                                \
+      return CALL_REAL(function, count);                                                          \
+    struct DriverCall call;                                                                       \
+    driver_begin_untold(&call, &driver_##function);                                               \
+    const int result = CALL_REAL(function, count);                                                \
+    if (unlikely(!call.recorded && !call.alone)) return result;                                   \
+    call_stop(&call.call);                                                                        \
+    struct Launch launch;                                                                         \
+    __VA_ARGS__;                                                                                  \
+    launch_end(&call, &driver_##function, result, &launch);                                       \
+    return result;                                                                                \
+  }                                                                                               \
+  int function P##count {                                                                         \
+    struct Thread* thread = &fathom_thread;                                                       \
+    void* real = driver_##function.real;                                                          \
+    TELL_UNWINDING();                                                                             \
+    if (unlikely(!is_quick(thread) || real == NULL)) goto otherwise;                              \
+    struct Launch launch;                                                                         \
+    __VA_ARGS__;                                                                                  \
+    const uint64_t hash = launch_hash(thread->lanes[0].desk->mark, &launch);                      \
+    const uint32_t text = text_in_slot(&fathom_texts[hash % kTextSlots], hash);                   \
+    if (unlikely(text == 0)) goto otherwise;                                                      \
+    struct Call call;                                                                             \
+    quick_begin(&call, thread, driver_##function.number);                                         \
+    const int result = ((int(*) P##count)real)G##count;                                           \
+    if (unlikely(!quick_end(&call, thread, driver_##function.number, text, result))) goto slowly; \
+    return result;                                                                                \
+  slowly:                                                                                         \
+    launch_end_slowly(&call, &driver_##function, result, text);                                   \
+    return result;                                                                                \
+  otherwise:                                                                                      \
+    if (real == NULL || !fathom_alone) return function##_otherwise G##count;                      \
+    const uint64_t start = ticks_now();                                                           \
+    const int its_result = ((int(*) P##count)real)G##count;                                       \
+    alone_launched(&driver_##function, start);                                                    \
+    return its_result;                                                                            \
   }
 /* `before` is done before the real call, what follows after it: statements that fill in `about`. */
 #define CU_TIMED(function, kind, count, before, ...)                                    \

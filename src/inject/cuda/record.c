@@ -144,7 +144,7 @@ HOT_DATA uint32_t fathom_time_queries;
 HOT_CODE void driver_count(struct Driver* driver, int result) {
   if (unlikely(fathom_alone))
     alone_count(driver);
-  else if (unlikely(result != 0) || unlikely(!count_shortly(number_in_head(driver->head))))
+  else if (unlikely(result != 0) || unlikely(!count_shortly(driver->number)))
     (void)call_count(driver->site, 0, result != 0);
 }
 
