@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "launch/cgroup.h"
+#include "launch/inner_ids.h"
 
 namespace fathom {
 
@@ -130,6 +131,8 @@ class Target {
   [[nodiscard]] virtual TargetFacts facts() const { return {}; }
   // The containers it consists of; empty: it is none.
   [[nodiscard]] virtual std::vector<TargetPart> parts() const { return {}; }
+  // What is known of its namespaces by now. Probes that watch it add to it.
+  [[nodiscard]] InnerIds& inner_ids() const { return inner_ids_; }
   // After its end: what the launcher knows of why.
   [[nodiscard]] virtual std::string end_note() { return {}; }
   // To the target's process group; to all that is left of its tree once the target has departed,
@@ -137,6 +140,9 @@ class Target {
   virtual void signal(int number) = 0;
   // Lets go of what is left: removes what the launcher made on the host.
   virtual void finish() = 0;
+
+ private:
+  mutable InnerIds inner_ids_;
 };
 
 // The processes of the target that run now, parents before children; threads of one are the ids in

@@ -26,10 +26,10 @@ uint64_t pid_namespace_of(const std::string& proc_folder) {
 void NamespaceIds::take_in(int64_t pid, uint64_t pid_namespace) {
   const std::string folder = proc_folder(pid);
   const auto inner = parse_innermost_id(read_file(folder + "/status").value_or(""));
-  if (inner) processes_[{pid_namespace, *inner}] = pid;
+  if (inner) target_->inner_ids().add_process({pid_namespace, *inner}, pid);
   for (const int64_t tid : list_ids(folder + "/task").value_or({})) {
     const auto own = parse_innermost_id(read_file(proc_folder(pid, tid) + "/status").value_or(""));
-    if (own) threads_[{pid_namespace, *own}] = tid;
+    if (own) target_->inner_ids().add_thread({pid_namespace, *own}, tid);
   }
 }
 
@@ -42,12 +42,13 @@ void NamespaceIds::look() {
   }
 }
 
-int64_t NamespaceIds::find(const std::map<Key, int64_t>& known, const Key& key) {
-  if (target_ == nullptr || target_->scope().reaped || key.first == 0) return key.second;
-  const auto found = known.find(key);
-  if (found != known.end()) return found->second;
-  ++unknown_;
-  return key.second;
+bool NamespaceIds::translates(uint64_t pid_namespace) const {
+  return target_ != nullptr && !target_->scope().reaped && pid_namespace != 0;
+}
+
+int64_t NamespaceIds::found_or(const std::optional<int64_t>& found, int64_t told) {
+  if (!found) ++unknown_;
+  return found.value_or(told);
 }
 
 std::string NamespaceIds::missing() const {
@@ -56,11 +57,13 @@ std::string NamespaceIds::missing() const {
 }
 
 int64_t NamespaceIds::process(uint64_t pid_namespace, int64_t pid) {
-  return find(processes_, {pid_namespace, pid});
+  if (!translates(pid_namespace)) return pid;
+  return found_or(target_->inner_ids().process({pid_namespace, pid}), pid);
 }
 
 int64_t NamespaceIds::thread(uint64_t pid_namespace, int64_t tid) {
-  return find(threads_, {pid_namespace, tid});
+  if (!translates(pid_namespace)) return tid;
+  return found_or(target_->inner_ids().thread({pid_namespace, tid}), tid);
 }
 
 }  // namespace fathom

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids that programs in a container know themselves by, as ids of this machine. Looked up while they
-// live: /proc alone knows. Belongs to the recorder's thread.
+// For a probe that is told ids by programs in a container: those that they have on this machine.
+// Who lives is looked up in /proc; of the others the probe resources tells, where BPF can be had.
+// Belongs to the recorder's thread.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "launch/launcher.h"
 
@@ -27,12 +26,11 @@ class NamespaceIds {
   [[nodiscard]] std::string missing() const;
 
  private:
-  using Key = std::pair<uint64_t, int64_t>;  // namespace, id there
-  [[nodiscard]] int64_t find(const std::map<Key, int64_t>& known, const Key& key);
+  [[nodiscard]] bool translates(uint64_t pid_namespace) const;
+  int64_t found_or(const std::optional<int64_t>& found, int64_t told);
   void take_in(int64_t pid, uint64_t pid_namespace);
 
   const Target* target_ = nullptr;
-  std::map<Key, int64_t> processes_, threads_;
   int64_t unknown_ = 0;
 };
 

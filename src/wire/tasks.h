@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the BPF half of the task watcher tells its user half: one record per fork, exec, rename and
- * exit. Plain C for both. A record starts with WireTask; an exec adds a WireExec and text, an exit
- * a WireExit. */
+ * exit. Plain C for both. A record starts with WireTask; WireFork, WireExec, with text, and
+ * WireExit say more. */
 #pragma once
 
 #include <stdint.h>
@@ -29,6 +29,13 @@ struct WireTask {
   int32_t other; /* fork: parent's pid, of a thread its own; exec: tid before; exit: code as wait(2)
                     reports it */
   char name[kWireTaskNameBytes];
+};
+
+/* What the new task is called in the innermost namespace it is in. */
+struct WireFork {
+  struct WireTask task;
+  uint64_t pid_namespace; /* its inode */
+  int32_t inner_pid, inner_tid;
 };
 
 /* Followed by exe_bytes of path and args_bytes of arguments, as the kernel has them. */

@@ -203,10 +203,15 @@ void BpfTasks::deliver(const WireTask& task, TaskListener& listener) {
   event.tid = task.tid;
   event.name = until_nul(task.name, sizeof(task.name));
   switch (task.kind) {
-    case kWireFork:
+    case kWireFork: {
+      const auto& fork = reinterpret_cast<const WireFork&>(task);
       event.kind = TaskEvent::Kind::kFork;
       event.ppid = task.other;
+      event.pid_namespace = fork.pid_namespace;
+      event.inner_pid = fork.inner_pid;
+      event.inner_tid = fork.inner_tid;
       return listener.on_task(event);
+    }
     case kWireRename:
       event.kind = TaskEvent::Kind::kRename;
       return listener.on_task(event);

@@ -31,6 +31,23 @@ constexpr int64_t kSlowEvery = kNsPerSecond;  // cgroup, host and the costlier f
 constexpr int kExitPatience = 1000;           // ms to wait for the last exit to be told
 constexpr int64_t kCostFactor = 50;           // looking takes at most a 50th of the time
 
+// For the table, and for all probes what a new task is called in its container.
+class NewsOfContainers final : public TaskListener {
+ public:
+  NewsOfContainers(TaskListener& next, InnerIds& ids) : next_(next), ids_(ids) {}
+  void on_task(const TaskEvent& event) override {
+    if (event.pid_namespace != 0) {
+      ids_.add_process({event.pid_namespace, event.inner_pid}, event.pid);
+      ids_.add_thread({event.pid_namespace, event.inner_tid}, event.tid);
+    }
+    next_.on_task(event);
+  }
+
+ private:
+  TaskListener& next_;
+  InnerIds& ids_;
+};
+
 class ResourcesProbe final : public Probe {
  public:
   explicit ResourcesProbe(const ProbeSettings& settings) : settings_(settings) {}
@@ -82,7 +99,7 @@ class ResourcesProbe final : public Probe {
     if (now_ns + settings_.interval_ns / 4 < next_look_ns_) {
       // Looking at every process of the host is what was too costly.
       const bool looks = scope_.kind == Scope::Kind::kSystem && !told_at_exit_;
-      if (!looks) source_->drain(*table_);
+      if (!looks) drain();
       return;
     }
     const int64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -121,7 +138,7 @@ class ResourcesProbe final : public Probe {
   }
 
   void departed(const Departure& departure) override {
-    source_->drain(*table_);
+    drain();
     poll_->departed(departure);
     table_->departed(departure);
   }
@@ -132,7 +149,7 @@ class ResourcesProbe final : public Probe {
     std::vector<RunningProcess> last;
     if (scope_.attached && told_at_exit_) last = running_now();
     look(now_ns, true, true);
-    source_->drain(*table_);  // a source may hold an exit back for one drain
+    drain();  // a source may hold an exit back for one drain
     if (told_at_exit_) await_exits();
     for (const RunningProcess& process : last) table_->settle(process);
     table_->write_changes();
@@ -270,11 +287,17 @@ class ResourcesProbe final : public Probe {
     return processes;
   }
 
+  void drain() {
+    if (scope_.reaped) return source_->drain(*table_);
+    NewsOfContainers news(*table_, target_->inner_ids());
+    source_->drain(news);
+  }
+
   // What was used since take_in, while other probes started. Of a host the sums are the kernel's,
   // and reading all of it again would take as long.
   void leave_out_the_start() {
     if (scope_.kind == Scope::Kind::kSystem) return;
-    source_->drain(*table_);
+    drain();
     poll_->leave_out_anew();
     for (const RunningProcess& process : running_now()) {
       poll_->adopt(process.pid);
@@ -294,7 +317,7 @@ class ResourcesProbe final : public Probe {
         return;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      source_->drain(*table_);
+      drain();
     }
   }
 
@@ -310,7 +333,7 @@ class ResourcesProbe final : public Probe {
     if (slow && cgroup_reader_) write_cgroup(now_ns);
     if (slow && !containers_.empty()) write_containers(now_ns, last);
     if (slow && cores_) cores_->write(*out_, now_ns);
-    source_->drain(*table_);
+    drain();
     if (slow && may_be_joined()) take_in();
     const TreeFigures before = poll_->figures();
     const TreeFigures& tree = poll_->look(*table_, slow, last);

@@ -38,7 +38,10 @@ struct TaskEvent {
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
   int64_t pid = 0;      // process (thread group)
   int64_t tid = 0;
-  int64_t ppid = 0;                  // kFork of a process: its parent; of a thread: its pid
+  int64_t ppid = 0;            // kFork of a process: its parent; of a thread: its pid
+  uint64_t pid_namespace = 0;  // kFork: the inode of its innermost; 0: not known
+  int64_t inner_pid = 0;       // kFork: what they are called there
+  int64_t inner_tid = 0;
   std::string_view name;             // command name, where known; valid during the call only
   std::string_view exe;              // kExec: path as the kernel was given it
   std::string_view args;             // kExec: arguments, NUL separated, cut at 4 KiB

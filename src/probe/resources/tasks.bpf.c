@@ -90,19 +90,36 @@ static __always_inline void fill(struct WireTask* record, uint32_t kind, struct 
   __builtin_memcpy(record->name, task->comm, sizeof(record->name));
 }
 
+/* A task has an id in the namespace it was made for, and one in each around that. */
+static __always_inline void read_innermost(struct pid* ids, struct upid* to) {
+  const char* first = (const char*)ids + bpf_core_field_offset(ids->numbers);
+  bpf_probe_read_kernel(to, sizeof(*to), first + BPF_CORE_READ(ids, level) * sizeof(*to));
+}
+
+static __always_inline void fill_inner(struct WireFork* record, struct task_struct* task) {
+  struct upid own = {}, leaders = {};
+  read_innermost(BPF_CORE_READ(task, thread_pid), &own);
+  read_innermost(BPF_CORE_READ(task, group_leader, thread_pid), &leaders);
+  record->inner_tid = own.nr;
+  record->inner_pid = leaders.nr;
+  record->pid_namespace = BPF_CORE_READ(own.ns, ns.inum);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
   if (!find(parent)) return 0;
   /* Without a mark the whole branch below this child would go unseen. */
   if (!bpf_task_storage_get(&followed, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE)) count_drop();
-  struct WireTask* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
+  struct WireFork* record = bpf_ringbuf_reserve(&events, sizeof(*record), 0);
   if (!record) {
     count_drop();
     return 0;
   }
   /* A thread's parent is its process; CLONE_PARENT makes a process a sibling of its maker. */
   int is_thread = child->tgid == parent->tgid;
-  fill(record, kWireFork, child, is_thread ? child->tgid : BPF_CORE_READ(child, real_parent, tgid));
+  fill(&record->task, kWireFork, child,
+       is_thread ? child->tgid : BPF_CORE_READ(child, real_parent, tgid));
+  fill_inner(record, child);
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
   return 0;
 }

@@ -53,6 +53,21 @@ struct task_io_accounting {
   __u64 write_bytes;
 };
 
+struct ns_common {
+  unsigned int inum;
+};
+struct pid_namespace {
+  struct ns_common ns;
+};
+struct upid {
+  int nr;
+  struct pid_namespace* ns;
+};
+struct pid {
+  unsigned int level;
+  struct upid numbers[1];
+};
+
 struct task_struct {
   unsigned int __state;
   unsigned int flags;
@@ -63,6 +78,8 @@ struct task_struct {
   int pid;
   int tgid;
   struct task_struct* real_parent;
+  struct task_struct* group_leader;
+  struct pid* thread_pid;
   __u64 utime;
   __u64 stime;
   unsigned long nvcsw;

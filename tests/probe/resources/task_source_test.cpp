@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/proc.h"
+#include "launch/namespace_ids.h"
 #include "probe/resources/watched_tree.h"
 
 namespace fathom {
@@ -286,6 +287,26 @@ TEST(BpfTasks, UsageAtExitIsExact) {
   EXPECT_EQ(*exit.usage.user_ns + *exit.usage.system_ns, exit.usage.cpu_ns);
   const auto cpu = static_cast<double>(cpu_ns(tree.used));
   EXPECT_NEAR(static_cast<double>(*exit.usage.cpu_ns), cpu, 0.02 * cpu);
+}
+
+TEST(BpfTasks, TellsWhatATaskIsCalledInItsNamespace) {
+  const WatchedTree tree =
+      watch_tree(watch_tasks_by_bpf, {"unshare", "--pid", "--fork", testing::task_tree_program(),
+                                      "children-threads", "1", "1", "20"});
+  if (!tree.error.empty()) GTEST_SKIP() << tree.error;
+  const auto forks = tree.of(Kind::kFork);
+  ASSERT_EQ(forks.size(), 3U);
+  const Told& first = forks[0];
+  EXPECT_EQ(first.inner_pid, 1);
+  EXPECT_EQ(first.inner_tid, 1);
+  std::set<int64_t> tids = {1};
+  for (const Told& fork : forks) {
+    EXPECT_NE(fork.pid_namespace, pid_namespace_of("/proc/self"));
+    EXPECT_EQ(fork.pid_namespace, first.pid_namespace);
+    EXPECT_EQ(fork.inner_pid, fork.pid == fork.tid ? fork.inner_tid : 1);
+    tids.insert(fork.inner_tid);
+  }
+  EXPECT_EQ(tids, (std::set<int64_t>{1, 2, 3}));
 }
 
 // Not compared with ru_maxrss: that one starts from the size of this test, whatever runs after

@@ -60,6 +60,7 @@ class Keeper final : public TaskListener {
   }
   void on_task(const TaskEvent& event) override {
     events_.push_back({event.kind, event.time_ns, event.pid, event.tid, event.ppid,
+                       event.pid_namespace, event.inner_pid, event.inner_tid,
                        std::string(event.name), std::string(event.exe), std::string(event.args),
                        event.exit_code, event.ends_process, event.usage != nullptr,
                        event.usage != nullptr ? *event.usage : TaskUsage{}, drains_});

@@ -17,6 +17,8 @@ namespace fathom::testing {
 struct Told {
   TaskEvent::Kind kind;
   int64_t time_ns, pid, tid, ppid;
+  uint64_t pid_namespace;
+  int64_t inner_pid, inner_tid;
   std::string name, exe, args;
   Maybe exit_code;
   bool ends_process;
