@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -25,6 +26,12 @@ class InnerIds {
     return threads_.find(inside);
   }
 
+  // How to learn of all tasks that have begun by now; nullptr: nobody can tell.
+  void learn_by(std::function<void()> learn) { learn_ = std::move(learn); }
+  void learn() const {
+    if (learn_) learn_();
+  }
+
  private:
   // The newest of them: a long run starts processes without end.
   class Newest {
@@ -33,11 +40,16 @@ class InnerIds {
     [[nodiscard]] std::optional<int64_t> find(const Key& inside) const;
 
    private:
-    static constexpr size_t kMost = 65'536;
-    std::map<Key, int64_t> ids_;
-    std::deque<Key> added_;
+    static constexpr size_t kMost = 131'072;
+    struct Known {
+      int64_t id = 0, turn = 0;
+    };
+    std::map<Key, Known> ids_;
+    std::deque<std::pair<Key, int64_t>> added_;  // and in which turn
+    int64_t turns_ = 0;
   };
   Newest processes_, threads_;
+  std::function<void()> learn_;
 };
 
 }  // namespace fathom

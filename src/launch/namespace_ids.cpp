@@ -7,6 +7,9 @@
 #include "base/proc.h"
 
 namespace fathom {
+namespace {
+constexpr size_t kMostUnknown = 65'536;
+}
 
 std::optional<int64_t> parse_innermost_id(std::string_view status) {
   const size_t at = status.find("\nNSpid:");
@@ -42,28 +45,32 @@ void NamespaceIds::look() {
   }
 }
 
-bool NamespaceIds::translates(uint64_t pid_namespace) const {
-  return target_ != nullptr && !target_->scope().reaped && pid_namespace != 0;
-}
-
-int64_t NamespaceIds::found_or(const std::optional<int64_t>& found, int64_t told) {
-  if (!found) ++unknown_;
+// One that has begun since the last tick may not have been told yet.
+int64_t NamespaceIds::find(Find find, const InnerIds::Key& inside) {
+  static const uint64_t here = pid_namespace_of("/proc/self");
+  const auto [pid_namespace, told] = inside;
+  if (target_ == nullptr || target_->scope().reaped || pid_namespace == 0 || pid_namespace == here)
+    return told;
+  const InnerIds& known = target_->inner_ids();
+  if (const auto found = (known.*find)(inside)) return *found;
+  if (unknown_.size() >= kMostUnknown || !unknown_.insert(inside).second) return told;
+  known.learn();
+  const auto found = (known.*find)(inside);
+  if (found) unknown_.erase(inside);
   return found.value_or(told);
 }
 
 std::string NamespaceIds::missing() const {
-  if (unknown_ == 0) return {};
+  if (unknown_.empty()) return {};
   return "processes that ended at once have the ids they had inside the container";
 }
 
 int64_t NamespaceIds::process(uint64_t pid_namespace, int64_t pid) {
-  if (!translates(pid_namespace)) return pid;
-  return found_or(target_->inner_ids().process({pid_namespace, pid}), pid);
+  return find(&InnerIds::process, {pid_namespace, pid});
 }
 
 int64_t NamespaceIds::thread(uint64_t pid_namespace, int64_t tid) {
-  if (!translates(pid_namespace)) return tid;
-  return found_or(target_->inner_ids().thread({pid_namespace, tid}), tid);
+  return find(&InnerIds::thread, {pid_namespace, tid});
 }
 
 }  // namespace fathom

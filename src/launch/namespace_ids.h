@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -26,12 +27,12 @@ class NamespaceIds {
   [[nodiscard]] std::string missing() const;
 
  private:
-  [[nodiscard]] bool translates(uint64_t pid_namespace) const;
-  int64_t found_or(const std::optional<int64_t>& found, int64_t told);
+  using Find = std::optional<int64_t> (InnerIds::*)(const InnerIds::Key&) const;
+  int64_t find(Find find, const InnerIds::Key& inside);
   void take_in(int64_t pid, uint64_t pid_namespace);
 
   const Target* target_ = nullptr;
-  int64_t unknown_ = 0;
+  std::set<InnerIds::Key> unknown_;  // processes and threads
 };
 
 // The innermost id of "NSpid:\t123\t7" in /proc/PID/status; absent: there is no such line.

@@ -22,7 +22,7 @@ class KnownNames {
   struct Known {
     const char* place = nullptr;
     std::string text;  // another may have come to lie there
-    StringId id;
+    StringId id{};
   };
   void forget_if_renewed();
 
@@ -30,7 +30,7 @@ class KnownNames {
   int64_t renewals_ = 0;
   std::array<Known, 256> texts_;
   int64_t last_pid_ = -1, last_tid_ = -1;
-  ThreadId last_thread_;
+  ThreadId last_thread_{};
 };
 
 }  // namespace fathom

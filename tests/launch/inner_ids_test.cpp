@@ -23,13 +23,17 @@ TEST(InnerIds, AnIdThatComesAgainIsTheNewerOnes) {
   ids.add_process({1, 7}, 100);
   ids.add_process({1, 7}, 200);
   EXPECT_EQ(ids.process({1, 7}), 200);
+  for (int64_t i = 1; i < 131'072; ++i) ids.add_process({2, i}, i);
+  EXPECT_EQ(ids.process({1, 7}), 200) << "is newer than its first mention";
+  ids.add_process({3, 1}, 1);
+  EXPECT_EQ(ids.process({1, 7}), std::nullopt);
 }
 
 TEST(InnerIds, OfAMillionTheNewestAreKept) {
   InnerIds ids;
   for (int64_t i = 0; i < 1'000'000; ++i) ids.add_process({1, i}, i + 5);
   EXPECT_EQ(ids.process({1, 999'999}), 1'000'004);
-  EXPECT_EQ(ids.process({1, 940'000}), 940'005);
+  EXPECT_EQ(ids.process({1, 900'000}), 900'005);
   EXPECT_EQ(ids.process({1, 0}), std::nullopt);
 }
 

@@ -70,6 +70,7 @@ struct Desk {
 };
 enum { kDeskBytes = 4096 };
 _Static_assert(sizeof(struct Desk) <= kDeskBytes, "a page each");
+_Static_assert(offsetof(struct Desk, frames[1]) == 64, "a line up to the outermost frame");
 
 /* A stream of this thread. The first is the usual one; a signal handler that comes while somebody
  * works on it takes the next, and so on. */
@@ -160,8 +161,8 @@ static inline void desk_goes_to(struct Desk* desk, uint8_t* cursor) {
 }
 
 /* stream.c: room for a record of `words` words, or NULL. The stream must be the caller's alone. */
-struct SpoolRecord* stream_reserve(struct Desk* desk, uint16_t words);
-void finish_record(struct Desk* desk, struct SpoolRecord* record, uint16_t kind, uint32_t call,
+struct SpoolRecord* stream_reserve(struct Desk* desk, uint8_t words);
+void finish_record(struct Desk* desk, struct SpoolRecord* record, uint8_t kind, uint32_t call,
                    uint32_t flags);
 void stream_seal(struct Desk* desk);
 void stream_write(struct Desk* desk, const struct Ended* ended);

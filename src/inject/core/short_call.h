@@ -8,8 +8,6 @@
  * found out still holds. */
 #pragma once
 
-#include <string.h>
-
 #include "inject/core/call.h"
 #include "inject/core/cell.h"
 
@@ -32,6 +30,9 @@ static inline void be_quick(struct Thread* thread, uint64_t number, uint64_t mar
   keep_order();
   thread->quick = number;
 }
+
+_Static_assert(kCallCounted < 1 << (16 - kSmallCallBits), "flags stand above the number");
+_Static_assert(kSmallFileBits + kSmallTicksBits + kSmallValueBits == 64, "the rest is one word");
 
 /* The first two bytes of a record. */
 static inline uint64_t head_of(enum SpoolKind kind, uint64_t bytes) {

@@ -37,7 +37,7 @@ static bool next_chunk(struct Desk* desk) {
   return taken;
 }
 
-struct SpoolRecord* stream_reserve(struct Desk* desk, uint16_t words) {
+struct SpoolRecord* stream_reserve(struct Desk* desk, uint8_t words) {
   const uint64_t bytes = (uint64_t)words * 8;
   if (unlikely(bytes > (uint64_t)(desk->limit - desk->cursor)) && !next_chunk(desk)) {
     count_lost(kLostSpace);
@@ -52,7 +52,7 @@ struct SpoolRecord* stream_reserve(struct Desk* desk, uint16_t words) {
 }
 
 /* Its kind comes last: until then it is a hole. */
-void finish_record(struct Desk* desk, struct SpoolRecord* record, uint16_t kind, uint32_t call,
+void finish_record(struct Desk* desk, struct SpoolRecord* record, uint8_t kind, uint32_t call,
                    uint32_t flags) {
   record->call = (uint16_t)call;
   record->flags = (uint16_t)flags;

@@ -77,6 +77,7 @@ class ResourcesProbe final : public Probe {
     table_ = std::make_unique<ProcessTable>(
         out, target.pid(), is_taken_in() ? std::nullopt : Maybe(monotonic_ns()), names_of(parts));
     if (is_taken_in()) take_in();
+    if (!scope_.reaped) target.inner_ids().learn_by([this] { drain(); });
     return {};
   }
 
@@ -153,6 +154,7 @@ class ResourcesProbe final : public Probe {
     if (told_at_exit_) await_exits();
     for (const RunningProcess& process : last) table_->settle(process);
     table_->write_changes();
+    target_->inner_ids().learn_by(nullptr);
   }
 
   [[nodiscard]] ProbeReport report() const override {
