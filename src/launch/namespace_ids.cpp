@@ -46,16 +46,16 @@ void NamespaceIds::look() {
 }
 
 // One that has begun since the last tick may not have been told yet.
-int64_t NamespaceIds::find(Find find, const InnerIds::Key& inside) {
+int64_t NamespaceIds::find(LookUp look_up, const InnerIds::Key& inside) {
   static const uint64_t here = pid_namespace_of("/proc/self");
   const auto [pid_namespace, told] = inside;
   if (target_ == nullptr || target_->scope().reaped || pid_namespace == 0 || pid_namespace == here)
     return told;
   const InnerIds& known = target_->inner_ids();
-  if (const auto found = (known.*find)(inside)) return *found;
+  if (const auto found = (known.*look_up)(inside)) return *found;
   if (unknown_.size() >= kMostUnknown || !unknown_.insert(inside).second) return told;
   known.learn();
-  const auto found = (known.*find)(inside);
+  const auto found = (known.*look_up)(inside);
   if (found) unknown_.erase(inside);
   return found.value_or(told);
 }

@@ -27,8 +27,8 @@ class NamespaceIds {
   [[nodiscard]] std::string missing() const;
 
  private:
-  using Find = std::optional<int64_t> (InnerIds::*)(const InnerIds::Key&) const;
-  int64_t find(Find find, const InnerIds::Key& inside);
+  using LookUp = std::optional<int64_t> (InnerIds::*)(const InnerIds::Key&) const;
+  int64_t find(LookUp look_up, const InnerIds::Key& inside);
   void take_in(int64_t pid, uint64_t pid_namespace);
 
   const Target* target_ = nullptr;
