@@ -180,9 +180,9 @@ void CudaRecords::on_call(const SpoolCall& call) {
   Span span;
   span.start_ns = call.start_ns;
   span.duration_ns = call.duration_ns;
-  span.thread = out_.names().thread(call.origin.pid, call.origin.tid);
-  span.layer = out_.string(layer_of(call.origin.call));
-  span.name = out_.string(printable(call.origin.call));
+  span.thread = names_.thread(call.origin.pid, call.origin.tid);
+  span.layer = names_.text(layer_of(call.origin.call));
+  span.name = names_.text(call.origin.call);
   if (joins_ && no_gpu_times_.empty()) span.correlation = number_of(call);
   const Object object = object_in(call.origin.file);
   if (!object.name.empty()) span.file = out_.string(printable(object.name));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sink/record_stream.h"
+#include "spool/known_names.h"
 #include "spool/launch_join.h"
 #include "spool/spool_reader.h"
 
@@ -18,7 +19,7 @@ namespace fathom {
 class CudaRecords final : public SpoolListener {
  public:
   // `joins`: what runs on devices may be recorded, too; calls that start it get numbers.
-  CudaRecords(RecordStream& out, bool joins) : out_(out), joins_(joins) {}
+  CudaRecords(RecordStream& out, bool joins) : out_(out), names_(out), joins_(joins) {}
 
   void on_call(const SpoolCall& call) override;
   void on_cell(const SpoolCell& cell) override;
@@ -49,6 +50,7 @@ class CudaRecords final : public SpoolListener {
   void add_work(const Work& work, Maybe correlation);
 
   RecordStream& out_;
+  KnownNames names_;
   bool joins_;
   LaunchJoin launches_;
   std::vector<Work> works_;

@@ -31,12 +31,11 @@ std::span<const int64_t> one_in(std::array<int64_t, kWireBuckets>& buckets, uint
 
 KernelRecords::KernelRecords(RecordStream& out, std::vector<KernelFunction> functions,
                              KernelRecordSettings settings)
-    : out_(out), functions_(std::move(functions)), settings_(std::move(settings)) {
+    : out_(out), functions_(std::move(functions)), settings_(std::move(settings)), names_(out) {
   function_ids_.resize(functions_.size());
   out_.keep_ids([this](const Dictionary& /*from*/, Interner& /*to*/) {
     function_ids_.assign(functions_.size(), {});
     file_ids_.clear();
-    last_pid_ = last_tid_ = 0;
   });
 }
 
@@ -62,15 +61,6 @@ bool KernelRecords::is_wanted(uint32_t file) {
   if (file == 0) return settings_.path_prefixes.empty();
   return (settings_.path_prefixes.empty() && settings_.own_prefixes.empty()) ||
          name_of(file).wanted;
-}
-
-ThreadId KernelRecords::thread_of(const WireCallHead& head) {
-  if (head.tid != last_tid_ || head.pid != last_pid_) {
-    last_pid_ = head.pid;
-    last_tid_ = head.tid;
-    last_thread_ = out_.names().thread(head.pid, head.tid);
-  }
-  return last_thread_;
 }
 
 bool KernelRecords::take(std::span<const std::byte> record, bool last) {
@@ -113,7 +103,7 @@ Counter KernelRecords::counter_of(const WireCallHead& head, uint32_t slice) {
   Counter counter;
   counter.slice_ns = settings_.slice_base_ns + int64_t{slice} * settings_.interval_ns;
   counter.slice_length_ns = settings_.interval_ns;
-  if (head.pid != 0) counter.thread = thread_of(head);
+  if (head.pid != 0) counter.thread = names_.thread(head.pid, head.tid);
   counter.layer = ids.layer;
   counter.name = ids.name;
   if (head.file != 0) counter.file = name_of(head.file).id;

@@ -12,6 +12,7 @@
 
 #include "probe/io/file_names.h"
 #include "sink/record_stream.h"
+#include "spool/known_names.h"
 #include "wire/calls.h"
 
 namespace fathom {
@@ -61,7 +62,6 @@ class KernelRecords {
   KnownName& name_of(uint32_t file);
   [[nodiscard]] bool is_wanted(const std::string& name) const;
   bool is_wanted(uint32_t file);
-  ThreadId thread_of(const WireCallHead& head);
   Counter counter_of(const WireCallHead& head, uint32_t slice);
   void add(Counter& counter, const KernelFunction& function, uint64_t time_ns, uint64_t self_ns,
            uint64_t bytes, std::span<const int64_t> latency);
@@ -73,8 +73,7 @@ class KernelRecords {
   // Ids of the stream's names, until it renews them.
   std::vector<FunctionIds> function_ids_;
   std::unordered_map<uint32_t, KnownName> file_ids_;
-  uint32_t last_pid_ = 0, last_tid_ = 0;
-  ThreadId last_thread_{};
+  KnownNames names_;
   int64_t calls_ = 0, damaged_ = 0, left_out_ = 0;
 };
 
