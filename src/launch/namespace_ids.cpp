@@ -26,6 +26,11 @@ uint64_t pid_namespace_of(const std::string& proc_folder) {
   return stat((proc_folder + "/ns/pid").c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
+uint64_t own_pid_namespace() {
+  static const uint64_t own = pid_namespace_of("/proc/self");
+  return own;
+}
+
 void NamespaceIds::take_in(int64_t pid, uint64_t pid_namespace) {
   const std::string folder = proc_folder(pid);
   const auto inner = parse_innermost_id(read_file(folder + "/status").value_or(""));
@@ -38,18 +43,17 @@ void NamespaceIds::take_in(int64_t pid, uint64_t pid_namespace) {
 
 void NamespaceIds::look() {
   if (target_ == nullptr || target_->scope().reaped) return;
-  const uint64_t here = pid_namespace_of("/proc/self");
   for (const int64_t pid : processes_in(*target_)) {
     const uint64_t there = pid_namespace_of(proc_folder(pid));
-    if (there != 0 && there != here) take_in(pid, there);
+    if (there != 0 && there != own_pid_namespace()) take_in(pid, there);
   }
 }
 
 // One that has begun since the last tick may not have been told yet.
 int64_t NamespaceIds::find(LookUp look_up, const InnerIds::Key& inside) {
-  static const uint64_t here = pid_namespace_of("/proc/self");
   const auto [pid_namespace, told] = inside;
-  if (target_ == nullptr || target_->scope().reaped || pid_namespace == 0 || pid_namespace == here)
+  if (target_ == nullptr || target_->scope().reaped || pid_namespace == 0 ||
+      pid_namespace == own_pid_namespace())
     return told;
   const InnerIds& known = target_->inner_ids();
   if (const auto found = (known.*look_up)(inside)) return *found;

@@ -39,5 +39,6 @@ class NamespaceIds {
 std::optional<int64_t> parse_innermost_id(std::string_view status);
 // The inode of a process's pid namespace; 0: it cannot be seen.
 uint64_t pid_namespace_of(const std::string& proc_folder);
+uint64_t own_pid_namespace();
 
 }  // namespace fathom

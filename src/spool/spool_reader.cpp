@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/saturate.h"
+#include "launch/namespace_ids.h"
 
 namespace fathom {
 namespace {
@@ -31,11 +32,6 @@ Record read_record(const uint8_t* from) {
   Record record;
   std::memcpy(&record, from, sizeof record);
   return record;
-}
-
-uint64_t own_pid_namespace() {
-  struct stat status {};
-  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
 }  // namespace

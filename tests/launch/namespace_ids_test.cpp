@@ -46,7 +46,7 @@ TEST(NamespaceIds, IdsOfOurOwnNamespaceStay) {
   TargetInAContainer target;
   NamespaceIds ids;
   ids.watch(&target);
-  EXPECT_EQ(ids.process(pid_namespace_of("/proc/self"), 7), 7);
+  EXPECT_EQ(ids.process(own_pid_namespace(), 7), 7);
   EXPECT_EQ(ids.missing(), "");
 }
 

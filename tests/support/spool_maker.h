@@ -69,8 +69,7 @@ class SpoolMaker {
   Record& add(uint8_t kind) {
     auto& record = *reinterpret_cast<Record*>(chunk_bytes(in_) + at_);
     record.head = {kind, sizeof(Record) / 8, 0, 0, 0};
-    at_ += sizeof(Record);
-    area().end = area().sealed = place(in_, at_);
+    move_on(sizeof(Record));
     return record;
   }
   struct Small {
@@ -84,8 +83,7 @@ class SpoolMaker {
                                       call.file | call.ticks << kSmallFileBits |
                                           call.value << (kSmallFileBits + kSmallTicksBits)};
     std::memcpy(chunk_bytes(in_) + at_, &record, sizeof record);
-    at_ += sizeof record;
-    area().end = area().sealed = place(in_, at_);
+    move_on(sizeof record);
   }
   void thread(uint32_t pid, uint32_t tid) {
     auto& record = add<SpoolThreadRecord>(kSpoolThread);
@@ -99,6 +97,11 @@ class SpoolMaker {
   [[nodiscard]] uint32_t offset() const { return at_; }
 
  private:
+  void move_on(uint32_t bytes) {
+    at_ += bytes;
+    area().end = area().sealed = place(in_, at_);
+  }
+
   std::vector<uint8_t> bytes_;
   uint32_t in_ = 0, at_ = 0;
 };

@@ -301,7 +301,7 @@ TEST(BpfTasks, TellsWhatATaskIsCalledInItsNamespace) {
   EXPECT_EQ(first.inner_tid, 1);
   std::set<int64_t> tids = {1};
   for (const Told& fork : forks) {
-    EXPECT_NE(fork.pid_namespace, pid_namespace_of("/proc/self"));
+    EXPECT_NE(fork.pid_namespace, own_pid_namespace());
     EXPECT_EQ(fork.pid_namespace, first.pid_namespace);
     EXPECT_EQ(fork.inner_pid, fork.pid == fork.tid ? fork.inner_tid : 1);
     tids.insert(fork.inner_tid);
