@@ -2,6 +2,9 @@
  * The end of a call: the hot path. What is usual stands in short_call.h, what is rare in left.c. */
 #include "inject/core/short_call.h"
 
+/* Where there is no even time stamp counter, and where calls are only counted. */
+uint64_t ticks_otherwise(void) { return fathom_core.clock == kClockNone ? 0 : monotonic_ns(); }
+
 /* Closes the frame and fills in the times. */
 static inline void close_frame(struct Thread* thread, const struct Call* call,
                                struct Ended* ended) {
@@ -60,4 +63,10 @@ void call_end(const struct Call* call, const struct CallSite* site, uint32_t fil
                         .flags = flags,
                         .error = error};
   end_call(call, &ended);
+}
+
+void call_end_counted(uint64_t epoch, const struct CallSite* site, uint32_t file, int64_t value,
+                      uint32_t flags, int32_t error) {
+  const struct Call call = {.epoch = epoch};
+  call_end(&call, site, file, value, flags, error);
 }

@@ -37,9 +37,9 @@ struct Outcome {
   int32_t error; /* errno, with kCallFailed */
 };
 
+uint64_t ticks_otherwise(void); /* call.c */
 static inline uint64_t ticks_now(void) {
-  const uint32_t clock = fathom_core.clock;
-  return likely(clock == kClockTsc) ? read_tsc() : clock == kClockNone ? 0 : monotonic_ns();
+  return likely(fathom_core.clock == kClockTsc) ? read_tsc() : ticks_otherwise();
 }
 
 /* left.c */
@@ -58,6 +58,9 @@ bool call_count(const struct CallSite* site, uint32_t file, bool failed);
 /* Leaves errno alone. `value`: bytes if flags has kCallHasBytes, else what was returned. */
 void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
               uint32_t flags, int32_t error);
+/* Of a call that count_begin began. */
+void call_end_counted(uint64_t epoch, const struct CallSite* site, uint32_t file, int64_t value,
+                      uint32_t flags, int32_t error);
 
 /* An exception or the cancellation of the thread passes through the wrapper: left.c is told. */
 #define TELL_UNWINDING() __asm__ volatile(".cfi_personality 0x1b, fathom_unwound")

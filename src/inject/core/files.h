@@ -13,8 +13,8 @@ uint32_t ask_for_file(int fd);
 /* 0: none. For calls that are recorded. A vfork child has descriptors of its own, but the table is
  * its parent's. */
 static inline uint32_t file_of_fd(int fd) {
-  const uint32_t known = (uint32_t)fd < kMostFds ? fathom_core.tables->fd_files[fd] : 0;
-  return known != 0 && likely(!fathom_thread.vforked) ? known : ask_for_file(fd);
+  const uint32_t known = likely((uint32_t)fd < kMostFds) ? fathom_core.tables->fd_files[fd] : 0;
+  return likely(known != 0 && !fathom_thread.vforked) ? known : ask_for_file(fd);
 }
 /* The name is that of a call that has just returned, with errno if it failed: only then is it
  * certain that `path` can be read. */

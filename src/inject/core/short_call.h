@@ -174,6 +174,48 @@ static inline __attribute__((always_inline)) bool call_end_in_cell(const struct 
   return true;
 }
 
+/* Where calls are only counted: the begin of one that has none around it. False: it is not so. */
+static inline __attribute__((always_inline)) bool count_begin(uint64_t* epoch,
+                                                              const struct CallSite* site) {
+  struct Thread* thread = &fathom_thread;
+  if (fathom_core.clock != kClockNone || unlikely(thread->epoch != *fathom_core.epoch) ||
+      unlikely(thread->depth != 0))
+    return false;
+  *epoch = thread->epoch;
+  open_frame(thread, 0, (uintptr_t)__builtin_frame_address(0), call_number(site));
+  return true;
+}
+
+/* And its end, if it did not fail and has a cell: all are in one slice. False: nothing was done. */
+static inline __attribute__((always_inline)) bool count_end(uint64_t epoch,
+                                                            const struct CallSite* site,
+                                                            uint32_t file, uint64_t bytes,
+                                                            bool has_bytes) {
+  struct Thread* thread = &fathom_thread;
+  struct Lane* lane = &thread->lanes[0];
+  if (unlikely(lane->busy != 0)) return false;
+  lane->busy = (uintptr_t)__builtin_frame_address(0);
+  keep_order();
+  const uint32_t number = call_number(site);
+  const struct IndexSlot* slot = &lane->desk->index[first_slot(number, file)];
+  if (unlikely(epoch != thread->epoch || epoch != *fathom_core.epoch ||
+               slot->key != cell_key(number, file))) {
+    lane->busy = 0;
+    return false;
+  }
+  struct SpoolCellRecord* cell = slot->cell;
+  keep_order();
+  thread->depth = 0;
+  ++cell->count;
+  if (has_bytes) {
+    cell->bytes += bytes;
+    cell->head.flags |= kCallHasBytes;
+  }
+  keep_order();
+  lane->busy = 0;
+  return true;
+}
+
 /* Of a thread that is quick. */
 static inline __attribute__((always_inline)) void quick_begin(struct Call* call,
                                                               struct Thread* thread,

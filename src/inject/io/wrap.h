@@ -8,25 +8,44 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inject/core/call.h"
 #include "inject/core/files.h"
+#include "inject/core/short_call.h"
 
 #define END_CALL(function) \
   call_end(&call, &site_##function, outcome.file, outcome.value, outcome.flags, outcome.error)
 #define REAL(type, function, parameters) ((type(*) parameters)site_##function.real)
 
-#define WRAP(type, function, parameters, arguments, ...)      \
-  CALL_SITE(function);                                        \
-  FATHOM_EXPORT type function parameters {                    \
-    struct Call call;                                         \
-    if (unlikely(!call_begin(&call, &site_##function)))       \
-      return REAL(type, function, parameters) arguments;      \
-    type result = REAL(type, function, parameters) arguments; \
-    call_stop(&call);                                         \
-    struct Outcome outcome = {0};                             \
-    __VA_ARGS__                                               \
-    END_CALL(function);                                       \
-    return result;                                            \
+/* Values, and not the outcome's address: it is in no memory then, which would cost as much. */
+static inline __attribute__((always_inline)) void end_counted(uint64_t epoch,
+                                                              const struct CallSite* site,
+                                                              const struct Outcome* outcome) {
+  const bool has_bytes = (outcome->flags & kCallHasBytes) != 0;
+  if (unlikely(outcome->flags & kCallFailed) ||
+      unlikely(!count_end(epoch, site, outcome->file, (uint64_t)outcome->value, has_bytes)))
+    call_end_counted(epoch, site, outcome->file, outcome->value, outcome->flags, outcome->error);
+}
+
+#define WRAP(type, function, parameters, arguments, ...)        \
+  CALL_SITE(function);                                          \
+  FATHOM_EXPORT type function parameters {                      \
+    TELL_UNWINDING();                                           \
+    uint64_t epoch;                                             \
+    if (count_begin(&epoch, &site_##function)) {                \
+      type result = REAL(type, function, parameters) arguments; \
+      struct Outcome outcome = {0};                             \
+      __VA_ARGS__                                               \
+      end_counted(epoch, &site_##function, &outcome);           \
+      return result;                                            \
+    }                                                           \
+    struct Call call;                                           \
+    if (unlikely(!call_begin_untold(&call, &site_##function)))  \
+      return REAL(type, function, parameters) arguments;        \
+    type result = REAL(type, function, parameters) arguments;   \
+    call_stop(&call);                                           \
+    struct Outcome outcome = {0};                               \
+    __VA_ARGS__                                                 \
+    END_CALL(function);                                         \
+    return result;                                              \
   }
 
 /* The same for a function that returns nothing. */
