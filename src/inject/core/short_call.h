@@ -178,7 +178,7 @@ static inline __attribute__((always_inline)) bool call_end_in_cell(const struct 
 static inline __attribute__((always_inline)) bool count_begin(uint64_t* epoch,
                                                               const struct CallSite* site) {
   struct Thread* thread = &fathom_thread;
-  if (fathom_core.clock != kClockNone || unlikely(thread->epoch != *fathom_core.epoch) ||
+  if (likely(fathom_core.clock != kClockNone) || unlikely(thread->epoch != *fathom_core.epoch) ||
       unlikely(thread->depth != 0))
     return false;
   *epoch = thread->epoch;

@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void end_counted(uint64_t epoch,
   FATHOM_EXPORT type function parameters {                      \
     TELL_UNWINDING();                                           \
     uint64_t epoch;                                             \
-    if (count_begin(&epoch, &site_##function)) {                \
+    if (unlikely(count_begin(&epoch, &site_##function))) {      \
       type result = REAL(type, function, parameters) arguments; \
       struct Outcome outcome = {0};                             \
       __VA_ARGS__                                               \
