@@ -4,11 +4,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace fathom {
 
 inline void add_saturating(int64_t& sum, int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = value < 0 ? INT64_MIN : INT64_MAX;
+}
+
+// What is not known adds nothing; a sum of nothing that is known is not known.
+inline void add_saturating(std::optional<int64_t>& sum, const std::optional<int64_t>& value) {
+  if (!value) return;
+  if (!sum) sum = 0;
+  add_saturating(*sum, *value);
 }
 
 inline int64_t difference_saturating(int64_t from, int64_t value) {

@@ -34,6 +34,7 @@ std::string functions_table(const Functions& functions, const ReportOptions& opt
                time_text(figures.time_ns), time_text(figures.self_time_ns),
                moves && bytes > 0 ? rate_text(bytes, figures.time_ns.value_or(0)) : ""});
   }
+  table.leave_out_empty({"time", "self", "rate"});
   std::string text = table.write(options);
   if (const auto names = table.left_out(options.columns); !names.empty())
     text += footnote("a wider terminal also shows: " + join(names, ", "), options);
@@ -104,11 +105,15 @@ std::string functions_text(const IoProfile& profile, std::string_view layer,
   const size_t rows = rows_shown(options, kUsualIoRows, functions.size());
   const size_t more = functions.size() - rows;
   functions.resize(rows);
+  const bool timed =
+      std::any_of(functions.begin(), functions.end(),
+                  [](const IoFunction* function) { return function->self_ns().has_value(); });
   const std::string_view title = layer_title(layer);
-  std::string text = heading("Functions",
-                             " of layer " + printable(layer) +
-                                 (title.empty() ? "" : ", " + std::string(title)) + ", by own time",
-                             options);
+  std::string text =
+      heading("Functions",
+              " of layer " + printable(layer) + (title.empty() ? "" : ", " + std::string(title)) +
+                  (timed ? ", by own time" : ", by calls"),
+              options);
   text += functions_table(functions, options);
   if (more > 0) {
     text += footnote(plural(static_cast<int64_t>(more), "more function", "more functions") +

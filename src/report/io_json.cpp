@@ -36,7 +36,8 @@ std::string file_json(const IoFile& file) {
       "{{\"name\":{},\"calls\":{},\"opens\":{},\"reads\":{},\"read_bytes\":{},\"writes\":{},"
       "\"written_bytes\":{},\"errors\":{},\"time_ns\":{}}}",
       json_quote(file.name), figures.calls, figures.opens, figures.reads, figures.read_bytes,
-      figures.writes, figures.written_bytes, number_json(figures.errors), figures.io_ns);
+      figures.writes, figures.written_bytes, number_json(figures.errors),
+      number_json(figures.io_ns));
 }
 
 std::string site_json(const CallSite& site) {
@@ -65,7 +66,7 @@ std::string io_json(const IoProfile& profile) {
       "    \"processes\": {},\n    \"threads\": {},\n    \"file_count\": {},\n"
       "    \"functions\": {},\n    \"call_sites\": {},\n    \"files\": {}\n  }}",
       json_quote(profile.layer), total.calls, number_json(total.errors), total.read_bytes,
-      total.written_bytes, total.io_ns, total.wait_ns, profile.processes.size(),
+      total.written_bytes, number_json(total.io_ns), total.wait_ns, profile.processes.size(),
       profile.threads.size(), profile.files.size(),
       list_json(profile.functions, SIZE_MAX, function_json),
       list_json(profile.sites, kMostFiles, site_json),

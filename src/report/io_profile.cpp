@@ -14,19 +14,16 @@ namespace {
 
 constexpr std::string_view kProbe = "io";
 
-void add_figures(IoFigures& sum, IoClass io_class, const CallFigures& calls, int64_t own_ns) {
+void add_figures(IoFigures& sum, IoClass io_class, const CallFigures& calls, const Maybe& own_ns) {
   add_saturating(sum.calls, calls.calls);
   if (io_class == IoClass::kRead) add_saturating(sum.reads, calls.calls);
   if (io_class == IoClass::kWrite) add_saturating(sum.writes, calls.calls);
   if (io_class == IoClass::kOpen) add_saturating(sum.opens, calls.calls);
-  if (calls.errors) {
-    if (!sum.errors) sum.errors = 0;
-    add_saturating(*sum.errors, *calls.errors);
-  }
+  add_saturating(sum.errors, calls.errors);
   if (is_read(io_class)) add_saturating(sum.read_bytes, calls.bytes.value_or(0));
   if (is_written(io_class)) add_saturating(sum.written_bytes, calls.bytes.value_or(0));
-  if (is_io(io_class)) add_saturating(sum.io_ns, own_ns);
-  if (io_class == IoClass::kWait) add_saturating(sum.wait_ns, own_ns);
+  add_saturating(sum.io_ns, own_ns && !is_io(io_class) ? Maybe(0) : own_ns);
+  if (io_class == IoClass::kWait) add_saturating(sum.wait_ns, own_ns.value_or(0));
 }
 
 std::string_view chosen_layer(const std::vector<std::string_view>& layers) {
@@ -50,7 +47,8 @@ class IoBuilder {
     for (auto& [name, figures] : files_) profile_.files.push_back({sums_.text(name), figures});
     std::sort(profile_.files.begin(), profile_.files.end(), [](const IoFile& a, const IoFile& b) {
       const auto key = [](const IoFile& file) {
-        return std::tuple(-file.figures.bytes(), -file.figures.io_ns, -file.figures.calls);
+        return std::tuple(-file.figures.bytes(), -file.figures.io_ns.value_or(0),
+                          -file.figures.calls);
       };
       return std::tuple(key(a), a.name) < std::tuple(key(b), b.name);
     });
@@ -98,9 +96,9 @@ class IoBuilder {
   }
 
   // Own time is without the calls inside, also of other layers; there, the whole is what counts.
-  [[nodiscard]] int64_t own_ns(const CallFigures& figures) const {
+  [[nodiscard]] Maybe own_ns(const CallFigures& figures) const {
     const Maybe& self_ns = profile_.layers.size() > 1 ? figures.time_ns : figures.self_time_ns;
-    return self_ns.value_or(figures.time_ns.value_or(0));
+    return self_ns ? self_ns : figures.time_ns;
   }
 
   void add(const CallSums::Sum& sum) {
@@ -108,7 +106,7 @@ class IoBuilder {
     if (sums_.text(function.layer) != profile_.layer) return;
     const IoClass io_class = classes_[sum.key.function];
     if (io_class == IoClass::kMemory) return;
-    const int64_t ns = own_ns(sum.figures);
+    const Maybe ns = own_ns(sum.figures);
     add_figures(profile_.total, io_class, sum.figures, ns);
     if (sum.key.file != StringId::kNone)
       add_figures(files_[sum.key.file], io_class, sum.figures, ns);
@@ -141,7 +139,8 @@ class IoBuilder {
     for (const auto& [pid, figures] : processes_)
       profile_.processes.push_back({pid, 0, std::string(process_names[pid]), counts[pid], figures});
     const auto by_time = [](const IoPart& a, const IoPart& b) {
-      return a.figures.io_ns > b.figures.io_ns;
+      return std::tuple(a.figures.io_ns, a.figures.calls) >
+             std::tuple(b.figures.io_ns, b.figures.calls);
     };
     std::stable_sort(profile_.threads.begin(), profile_.threads.end(), by_time);
     std::stable_sort(profile_.processes.begin(), profile_.processes.end(), by_time);

@@ -25,7 +25,7 @@ struct IoFigures {
   int64_t calls = 0, reads = 0, writes = 0, opens = 0;
   Maybe errors;  // absent: no call says
   int64_t read_bytes = 0, written_bytes = 0;
-  int64_t io_ns = 0;    // own time, waiting left out
+  Maybe io_ns;          // own time, waiting left out; absent: no call was timed
   int64_t wait_ns = 0;  // in poll, wait4 and such
 
   [[nodiscard]] int64_t bytes() const {

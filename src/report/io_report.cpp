@@ -24,7 +24,7 @@ constexpr size_t kSilentShown = 5;
 constexpr size_t kLeastFunction = 8;
 
 std::string time_share(const IoProfile& profile) {
-  const double share = ratio(profile.total.io_ns, profile.duration_ns);
+  const double share = ratio(profile.total.io_ns.value_or(0), profile.duration_ns);
   if (profile.threads.size() < 2) return percent(share) + " of the run";
   return fmt::format("{:.2f} of {} threads at a time", share, format_count(profile.threads.size()));
 }
@@ -47,8 +47,8 @@ void add_moved(const IoProfile& profile, LabelLines& lines) {
 
 void add_head(const IoProfile& profile, LabelLines& lines) {
   const IoFigures& total = profile.total;
-  std::vector<std::string> time = {format_duration_ns(total.io_ns) + " in calls",
-                                   time_share(profile)};
+  std::vector<std::string> time = {"calls were counted, not timed"};
+  if (total.io_ns) time = {format_duration_ns(*total.io_ns) + " in calls", time_share(profile)};
   if (total.wait_ns > 0)
     time.push_back(format_duration_ns(total.wait_ns) + " more waiting (" + waited_in(profile) +
                    ")");
@@ -110,8 +110,9 @@ std::string files_text(const IoProfile& profile, const ReportOptions& options) {
     add_saturating(shown, file.bytes());
     table.add({printable(profile.files[i].name), format_count(file.opens), format_count(file.reads),
                bytes_text(file.read_bytes), format_count(file.writes),
-               bytes_text(file.written_bytes), format_duration_ns(file.io_ns)});
+               bytes_text(file.written_bytes), time_text(file.io_ns)});
   }
+  table.leave_out_empty({"time"});
   std::string text = heading("Files", " by bytes moved", options) + table.write(options);
   if (rows < profile.files.size()) {
     int64_t all = 0;
@@ -147,6 +148,10 @@ std::string sites_text(const IoProfile& profile, const ReportOptions& options) {
   return text;
 }
 
+std::string share_text(const Maybe& part_ns, const Maybe& all_ns) {
+  return part_ns && all_ns ? percent(ratio(*part_ns, *all_ns)) : "";
+}
+
 std::string parts_text(const IoProfile& profile, const ReportOptions& options) {
   const bool by_process = profile.processes.size() > 1;
   const std::vector<IoPart>& parts = by_process ? profile.processes : profile.threads;
@@ -169,13 +174,15 @@ std::string parts_text(const IoProfile& profile, const ReportOptions& options) {
                                       format_count(part.figures.calls),
                                       bytes_text(part.figures.read_bytes),
                                       bytes_text(part.figures.written_bytes),
-                                      format_duration_ns(part.figures.io_ns),
-                                      percent(ratio(part.figures.io_ns, profile.total.io_ns))};
+                                      time_text(part.figures.io_ns),
+                                      share_text(part.figures.io_ns, profile.total.io_ns)};
     if (by_process) cells.push_back(format_count(part.threads));
     table.add(std::move(cells));
   }
-  std::string text = heading(by_process ? "Processes" : "Threads", " by time in I/O", options) +
-                     table.write(options);
+  table.leave_out_empty({"time", "share"});
+  const char* order = profile.total.io_ns ? " by time in I/O" : " by calls";
+  std::string text =
+      heading(by_process ? "Processes" : "Threads", order, options) + table.write(options);
   if (rows < parts.size())
     text += footnote(format_count(parts.size() - rows) + " more; --limit 0 shows all", options);
   return text;

@@ -39,7 +39,7 @@ std::string curve_text(const ByteSeries& series, int64_t total, const IoProfile&
 ReportTable overview_table(const IoProfile& profile) {
   const IoFigures& total = profile.total;
   ReportTable table{"io", "I/O", "", {{"What"}, {"How much", kName}}, {}};
-  table.rows.push_back({"In calls", format_duration_ns(total.io_ns)});
+  table.rows.push_back({"In calls", total.io_ns ? format_duration_ns(*total.io_ns) : "not timed"});
   if (total.wait_ns > 0)
     table.rows.push_back(
         {"Waiting (" + waited_in(profile) + ")", format_duration_ns(total.wait_ns)});
@@ -65,8 +65,8 @@ ReportTable overview_table(const IoProfile& profile) {
 }
 
 struct LayerSum {
-  int64_t calls = 0, read_bytes = 0, written_bytes = 0, self_ns = 0;
-  Maybe errors;
+  int64_t calls = 0, read_bytes = 0, written_bytes = 0;
+  Maybe errors, self_ns;
 };
 
 ReportTable layers_table(const IoProfile& profile) {
@@ -82,11 +82,8 @@ ReportTable layers_table(const IoProfile& profile) {
   for (const IoFunction& function : profile.functions) {
     LayerSum& sum = sums[function.layer];
     add_saturating(sum.calls, function.figures.calls);
-    if (function.figures.errors) {
-      if (!sum.errors) sum.errors = 0;
-      add_saturating(*sum.errors, *function.figures.errors);
-    }
-    add_saturating(sum.self_ns, function.self_ns().value_or(0));
+    add_saturating(sum.errors, function.figures.errors);
+    add_saturating(sum.self_ns, function.self_ns());
     const int64_t bytes = function.figures.bytes.value_or(0);
     if (is_read(function.io_class)) add_saturating(sum.read_bytes, bytes);
     if (is_written(function.io_class)) add_saturating(sum.written_bytes, bytes);
@@ -95,7 +92,7 @@ ReportTable layers_table(const IoProfile& profile) {
     const LayerSum& sum = sums[layer];
     table.rows.push_back({std::string(layer), format_count(sum.calls), count_text(sum.errors),
                           bytes_text(sum.read_bytes), bytes_text(sum.written_bytes),
-                          format_duration_ns(sum.self_ns)});
+                          time_text(sum.self_ns)});
   }
   return table;
 }
@@ -173,7 +170,7 @@ ReportTable files_table(const IoProfile& profile) {
     table.rows.push_back({std::string(file.name), format_count(figures.opens),
                           format_count(figures.reads), bytes_text(figures.read_bytes),
                           format_count(figures.writes), bytes_text(figures.written_bytes),
-                          format_duration_ns(figures.io_ns)});
+                          time_text(figures.io_ns)});
   }
   return table;
 }
@@ -191,8 +188,7 @@ ReportTable processes_table(const IoProfile& profile) {
   for (const IoPart& part : std::span(profile.processes).first(shown)) {
     table.rows.push_back({part.name.empty() ? "?" : part.name, std::to_string(part.pid),
                           format_count(part.figures.calls), bytes_text(part.figures.read_bytes),
-                          bytes_text(part.figures.written_bytes),
-                          format_duration_ns(part.figures.io_ns)});
+                          bytes_text(part.figures.written_bytes), time_text(part.figures.io_ns)});
   }
   return table;
 }

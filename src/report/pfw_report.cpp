@@ -29,8 +29,8 @@ class SliceSums {
       Sum& sum = sums_[{counter.slice_ns, names.thread(counter.thread), names.string(counter.layer),
                         names.string(counter.name), names.string(counter.file)}];
       add_saturating(sum.count, counter.count);
-      add(sum.time_ns, counter.time_ns);
-      add(sum.bytes, counter.bytes);
+      add_saturating(sum.time_ns, counter.time_ns);
+      add_saturating(sum.bytes, counter.bytes);
     }
   }
 
@@ -58,11 +58,6 @@ class SliceSums {
     int64_t count = 0;
     Maybe time_ns, bytes;
   };
-  static void add(Maybe& sum, const Maybe& value) {
-    if (!value) return;
-    if (!sum) sum = 0;
-    add_saturating(*sum, *value);
-  }
   Interner names_;
   std::map<std::tuple<int64_t, ThreadId, StringId, StringId, StringId>, Sum> sums_;
 };

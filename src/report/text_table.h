@@ -4,6 +4,7 @@
 // thread.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ class TextTable {
   // As many cells as there are columns.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] size_t rows() const { return rows_.size(); }
+  // Columns of these names in which nothing stands.
+  void leave_out_empty(std::initializer_list<std::string_view> names);
   // The heading and all rows, two columns in.
   [[nodiscard]] std::string write(const ReportOptions& options) const;
   // Names of the columns that are left out at this width.

@@ -143,6 +143,20 @@ TEST(IoReport, NoLineIsTooWideAndNoEscapeGetsThrough) {
   }
 }
 
+TEST(IoReport, SaysThatCallsWereCountedAndShowsNoTimes) {
+  MadeCalls made;
+  made.counter({.name = "read", .file = "/a", .calls = 3, .bytes = 4096, .errors = 0});
+  made.counter({.name = "write", .file = "/b", .calls = 7, .bytes = 10, .errors = 1, .tid = 2});
+  const Recording recording = made.finish();
+  const std::string text = report_text(recording, "io");
+  EXPECT_TRUE(contains(text, "calls were counted, not timed")) << text;
+  EXPECT_TRUE(contains(text, ", by calls\n")) << text;
+  for (const char* wrong : {"  time", "0 ns", "self", "share", "by own time"})
+    EXPECT_FALSE(contains(text, wrong)) << wrong << text;
+  EXPECT_TRUE(contains(report_text(recording, "json"), "\"io_ns\": null"));
+  EXPECT_FALSE(contains(report_text(recording, "html"), "0 ns"));
+}
+
 TEST(IoReport, FiguresThatOverflowStopAtTheLargest) {
   MadeCalls made;
   for (int i = 0; i < 3; ++i) {

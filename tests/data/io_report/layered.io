@@ -6,8 +6,8 @@ make -j2 · run of 2.0 s
             1 process, 1 thread · nothing dropped
 
 Functions of layer c, C library, by own time
-  function  kind   calls  errors   bytes    mean    time  self      rate
-  write     write      2       0  8.2 kB  4.1 kB  5.0 ms        1.6 MB/s
+  function  kind   calls  errors   bytes    mean    time      rate
+  write     write      2       0  8.2 kB  4.1 kB  5.0 ms  1.6 MB/s
 
   function       p50       p95       p99       max  2.1 ms … 4.2 ms
   write     ≤ 4.2 ms  ≤ 4.2 ms  ≤ 4.2 ms  ≤ 4.2 ms  █
@@ -33,7 +33,7 @@ Functions of layer ext4, by own time
   a wider terminal also shows: kind
 
 Functions of layer block, block devices, by own time
-  function        kind   calls  errors   bytes    mean    time    self  rate
+  function        kind   calls  errors   bytes    mean    time    self
   block_rq_issue  other      1          8.2 kB  8.2 kB  2.0 ms  2.0 ms
 
 Files by bytes moved
