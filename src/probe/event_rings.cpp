@@ -116,11 +116,14 @@ Result<std::vector<PerfRing>> map_all(const std::vector<std::vector<Fd>>& events
 
 }  // namespace
 
-size_t changes_ring_bytes() {
-  constexpr size_t kAll = size_t{16} << 20, kMost = size_t{2} << 20, kLeast = size_t{256} << 10;
+size_t ring_bytes_of(size_t all, size_t least, size_t most) {
   const auto cpus = online_cpus();
   const size_t count = cpus.ok() ? std::max<size_t>(1, cpus.value().size()) : 1;
-  return std::clamp(std::bit_floor(kAll / count), kLeast, kMost);
+  return std::clamp(std::bit_floor(all / count), least, most);
+}
+
+size_t changes_ring_bytes() {
+  return ring_bytes_of(size_t{16} << 20, size_t{256} << 10, size_t{2} << 20);
 }
 
 perf_event_attr common_attr() {

@@ -20,6 +20,8 @@ constexpr uint64_t kCommonSampleType =
 // For a ring that holds only what tasks do: enough for a second of thousands of short processes,
 // in which the recorder may not get to run. All CPUs' rings together stay within a bound.
 size_t changes_ring_bytes();
+// Of one CPU's ring, where all together should have so many.
+size_t ring_bytes_of(size_t all, size_t least, size_t most);
 constexpr size_t kLeastChangesRingBytes = size_t{16} << 10;
 // What our events have in common.
 perf_event_attr common_attr();

@@ -13,7 +13,9 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kRingBytes = size_t{4} << 20;
+// A sample is up to 64 KB: at 999 Hz 4 MB are 60 ms, and a busy machine keeps us waiting longer.
+constexpr size_t kAllRingsBytes = size_t{32} << 20;
+constexpr size_t kMostRingBytes = size_t{16} << 20, kUsualRingBytes = size_t{4} << 20;
 constexpr size_t kLeastRingBytes = size_t{32} << 10;
 
 class PerfSamples final : public SampleSource {
@@ -48,7 +50,9 @@ Result<std::unique_ptr<SampleSource>> PerfSamples::make(const SampledScope& scop
                                                         const Samplers& samplers) {
   auto source = std::make_unique<PerfSamples>();
   source->scope_ = scope.name();
-  TRY_ASSIGN(EventRings rings, EventRings::open(scope, kRingBytes, kLeastRingBytes));
+  TRY_ASSIGN(EventRings rings,
+             EventRings::open(scope, ring_bytes_of(kAllRingsBytes, kUsualRingBytes, kMostRingBytes),
+                              kLeastRingBytes));
   source->rings_ = std::make_unique<EventRings>(std::move(rings));
   for (size_t i = 0; i < source->events_.size(); ++i) {
     TRY(source->events_[i].open(scope, samplers, CopySize::kBytes[i], *source->rings_, i == 0));
