@@ -53,7 +53,7 @@ void call_end(const struct Call* call, const struct CallSite* site, uint32_t fil
               uint32_t flags, int32_t error) {
   if (fathom_core.trace) {
     if (likely(!(flags & kCallFailed)) && call_end_shortly(call, site, file, value, flags)) return;
-  } else if (call_end_in_cell(call, site, file, value, flags)) {
+  } else if (call_end_in_cell(call, site, file, value, flags, fathom_core.clock != kClockNone)) {
     return;
   }
   struct Ended ended = {.start_ticks = call->start_ticks,

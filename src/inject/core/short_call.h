@@ -137,18 +137,20 @@ static inline __attribute__((always_inline)) bool call_end_shortly(const struct 
   return true;
 }
 
-/* The same of summing: of a call whose cell is in its place. */
+/* The same of summing: of a call whose cell is in its place. Not `timed`: calls are only counted,
+ * all in one slice. */
 static inline __attribute__((always_inline)) bool call_end_in_cell(const struct Call* call,
                                                                    const struct CallSite* site,
                                                                    uint32_t file, int64_t value,
-                                                                   uint32_t flags) {
+                                                                   uint32_t flags, bool timed) {
   struct Thread* thread = &fathom_thread;
   struct Desk* desk = take_desk(call, thread);
   if (unlikely(desk == NULL)) return false;
   const uint32_t number = call_number(site);
   const struct IndexSlot* slot = &desk->index[first_slot(number, file)];
-  if (unlikely(slot->key != cell_key(number, file) || call->start_ticks < desk->slice_begin ||
-               call->start_ticks >= desk->slice_end)) {
+  if (unlikely(slot->key != cell_key(number, file) ||
+               (timed &&
+                (call->start_ticks < desk->slice_begin || call->start_ticks >= desk->slice_end)))) {
     thread->lanes[0].busy = 0;
     return false;
   }
@@ -162,7 +164,7 @@ static inline __attribute__((always_inline)) bool call_end_in_cell(const struct 
     ++cell->errors;
   else if (flags & kCallHasBytes)
     cell->bytes += (uint64_t)value;
-  if (fathom_core.clock != kClockNone) {
+  if (timed) {
     const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
     const uint64_t ticks = elapsed > cost ? elapsed - cost : 0;
     cell->ticks += ticks;
@@ -186,34 +188,13 @@ static inline __attribute__((always_inline)) bool count_begin(uint64_t* epoch,
   return true;
 }
 
-/* And its end, if it did not fail and has a cell: all are in one slice. False: nothing was done. */
+/* And its end, if it did not fail. False: nothing was done. */
 static inline __attribute__((always_inline)) bool count_end(uint64_t epoch,
                                                             const struct CallSite* site,
-                                                            uint32_t file, uint64_t bytes,
-                                                            bool has_bytes) {
-  struct Thread* thread = &fathom_thread;
-  struct Lane* lane = &thread->lanes[0];
-  if (unlikely(lane->busy != 0)) return false;
-  lane->busy = (uintptr_t)__builtin_frame_address(0);
-  keep_order();
-  const uint32_t number = call_number(site);
-  const struct IndexSlot* slot = &lane->desk->index[first_slot(number, file)];
-  if (unlikely(epoch != thread->epoch || epoch != *fathom_core.epoch ||
-               slot->key != cell_key(number, file))) {
-    lane->busy = 0;
-    return false;
-  }
-  struct SpoolCellRecord* cell = slot->cell;
-  keep_order();
-  thread->depth = 0;
-  ++cell->count;
-  if (has_bytes) {
-    cell->bytes += bytes;
-    cell->head.flags |= kCallHasBytes;
-  }
-  keep_order();
-  lane->busy = 0;
-  return true;
+                                                            uint32_t file, int64_t value,
+                                                            uint32_t flags) {
+  const struct Call call = {.epoch = epoch};
+  return call_end_in_cell(&call, site, file, value, flags & kCallHasBytes, false);
 }
 
 /* Of a thread that is quick. */

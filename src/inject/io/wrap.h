@@ -19,9 +19,8 @@
 static inline __attribute__((always_inline)) void end_counted(uint64_t epoch,
                                                               const struct CallSite* site,
                                                               const struct Outcome* outcome) {
-  const bool has_bytes = (outcome->flags & kCallHasBytes) != 0;
   if (unlikely(outcome->flags & kCallFailed) ||
-      unlikely(!count_end(epoch, site, outcome->file, (uint64_t)outcome->value, has_bytes)))
+      unlikely(!count_end(epoch, site, outcome->file, outcome->value, outcome->flags)))
     call_end_counted(epoch, site, outcome->file, outcome->value, outcome->flags, outcome->error);
 }
 
