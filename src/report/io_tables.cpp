@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 
@@ -19,6 +20,13 @@ namespace {
 constexpr size_t kBars = 60;
 constexpr auto kNumber = ColumnKind::kNumber;
 constexpr auto kName = ColumnKind::kName;
+constexpr std::array<std::string_view, 6> kTimes = {"Time", "Self", "Own time",
+                                                    "p50",  "p99",  "Longest"};
+
+// What a table is sorted by, unless calls were only counted.
+const char* order_of(const IoProfile& profile, const char* timed, const char* counted) {
+  return profile.total.io_ns ? timed : counted;
+}
 
 // Bytes over time as a row of bars, with mean and peak.
 std::string curve_text(const ByteSeries& series, int64_t total, const IoProfile& profile) {
@@ -136,8 +144,9 @@ ReportTable functions_table(const IoProfile& profile) {
     table.rows.push_back(function_row(function));
     ++shown;
   }
-  table.note = shown_note(shown, profile.functions.size(), "layer, then own time") +
-               " ≤: counted by powers of two; it took no longer.";
+  table.note = shown_note(shown, profile.functions.size(),
+                          order_of(profile, "layer, then own time", "layer, then calls"));
+  if (profile.total.io_ns) table.note += " ≤: counted by powers of two; it took no longer.";
   return table;
 }
 
@@ -177,11 +186,12 @@ ReportTable files_table(const IoProfile& profile) {
 
 ReportTable processes_table(const IoProfile& profile) {
   const size_t shown = std::min(kMostTableRows, profile.processes.size());
-  ReportTable table{"io-processes",
-                    "I/O by process",
-                    shown_note(shown, profile.processes.size(), "time in calls"),
-                    {},
-                    {}};
+  ReportTable table{
+      "io-processes",
+      "I/O by process",
+      shown_note(shown, profile.processes.size(), order_of(profile, "time in calls", "calls")),
+      {},
+      {}};
   if (profile.processes.size() < 2) return table;
   table.columns = {{"Process", kName}, {"Pid", kNumber},     {"Calls", kNumber},
                    {"Read", kNumber},  {"Written", kNumber}, {"Time", kNumber}};
@@ -200,6 +210,10 @@ std::vector<ReportTable> io_tables(const IoProfile& profile) {
                                      functions_table(profile), sites_table(profile),
                                      files_table(profile),     processes_table(profile)};
   std::erase_if(tables, [](const ReportTable& table) { return table.rows.empty(); });
+  for (ReportTable& table : tables)
+    leave_out_empty(table.columns, table.rows, [](const ReportColumn& column) {
+      return std::ranges::find(kTimes, column.title) != kTimes.end();
+    });
   return tables;
 }
 

@@ -3,6 +3,8 @@
 // thread.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,20 @@ struct ReportTable {
   std::vector<ReportColumn> columns;
   std::vector<std::vector<std::string>> rows;  // as long as there are columns; empty: not measured
 };
+
+// Takes those columns out that may go and in which nothing stands.
+template <typename Column, typename MayGo>
+void leave_out_empty(std::vector<Column>& columns, std::vector<std::vector<std::string>>& rows,
+                     MayGo may_go) {
+  for (size_t i = columns.size(); i-- > 0;) {
+    if (!may_go(columns[i]) ||
+        std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return !row[i].empty(); }))
+      continue;
+    const auto at = static_cast<ptrdiff_t>(i);
+    columns.erase(columns.begin() + at);
+    for (auto& row : rows) row.erase(row.begin() + at);
+  }
+}
 
 // Tables that may be long show so many rows, and say below how many there are.
 constexpr size_t kMostTableRows = 25;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text_style.h"
+#include "report/report_table.h"
 
 namespace fathom {
 namespace {
@@ -16,14 +17,9 @@ constexpr size_t kGap = 2;
 }  // namespace
 
 void TextTable::leave_out_empty(std::initializer_list<std::string_view> names) {
-  for (size_t i = columns_.size(); i-- > 0;) {
-    if (std::find(names.begin(), names.end(), columns_[i].name) == names.end() ||
-        std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return !row[i].empty(); }))
-      continue;
-    const auto at = static_cast<ptrdiff_t>(i);
-    columns_.erase(columns_.begin() + at);
-    for (auto& row : rows_) row.erase(row.begin() + at);
-  }
+  fathom::leave_out_empty(columns_, rows_, [&](const TextColumn& column) {
+    return std::find(names.begin(), names.end(), column.name) != names.end();
+  });
 }
 
 TextTable::Layout TextTable::layout(size_t columns) const {
