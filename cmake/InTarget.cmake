@@ -67,9 +67,12 @@ function(fathom_add_inject)
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions$<SEMICOLON>-fno-rtti>
       $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
     target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,-z,now)
-    # Where the kernel's half looks on, every call that the loader makes is to be about the library's
-    # file: none for memory without one (.bss), and none to close it to writing later (RELRO).
     if(family STREQUAL "io" OR extended STREQUAL "io")
+      # Wrappers may jump to their other half. The core may not: dlsym goes by who called it.
+      file(GLOB wrappers CONFIGURE_DEPENDS ${dir}/io/*.c)
+      set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -foptimize-sibling-calls)
+      # Where the kernel's half looks on, every call that the loader makes is to be about the
+      # library's file: none for memory without one (.bss), none to close it to writing later (RELRO).
       target_link_options(${target} PRIVATE -Wl,-z,norelro -Wl,-T,${dir}/core/no_bss.ld)
       set_target_properties(${target} PROPERTIES LINK_DEPENDS ${dir}/core/no_bss.ld)
     endif()

@@ -26,7 +26,15 @@ static inline void close_frame(struct Thread* thread, const struct Call* call,
 }
 
 /* The lane is busy before anything else: who forks in a handler from here on finds it so. */
-static __attribute__((noinline)) void end_call(const struct Call* call, struct Ended* ended) {
+static __attribute__((noinline)) void end_slowly(const struct Call* call,
+                                                 const struct CallSite* site, uint32_t file,
+                                                 int64_t value, uint32_t flags, int32_t error) {
+  struct Ended ended = {.start_ticks = call->start_ticks,
+                        .value = value,
+                        .call = call_number(site),
+                        .file = file,
+                        .flags = flags,
+                        .error = error};
   struct Thread* thread = &fathom_thread;
   struct Lane* lane = &thread->lanes[0];
   const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
@@ -35,34 +43,28 @@ static __attribute__((noinline)) void end_call(const struct Call* call, struct E
   keep_order();
   if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch)) {
     if (is_free) lane->busy = 0;
-    call_end_elsewhere(thread, call, ended, stack);
+    call_end_elsewhere(thread, call, &ended, stack);
     return;
   }
-  close_frame(thread, call, ended);
+  close_frame(thread, call, &ended);
   thread->now_ticks = call->start_ticks;
   if (unlikely(!is_free)) {
-    write_slowly(thread, ended, stack);
+    write_slowly(thread, &ended, stack);
     return;
   }
-  stream_write(lane->desk, ended);
+  stream_write(lane->desk, &ended);
   keep_order();
   lane->busy = 0;
 }
 
 void call_end(const struct Call* call, const struct CallSite* site, uint32_t file, int64_t value,
               uint32_t flags, int32_t error) {
-  if (fathom_core.trace) {
-    if (likely(!(flags & kCallFailed)) && call_end_shortly(call, site, file, value, flags)) return;
-  } else if (call_end_in_cell(call, site, file, value, flags, fathom_core.clock != kClockNone)) {
-    return;
-  }
-  struct Ended ended = {.start_ticks = call->start_ticks,
-                        .value = value,
-                        .call = call_number(site),
-                        .file = file,
-                        .flags = flags,
-                        .error = error};
-  end_call(call, &ended);
+  bool done;
+  if (fathom_core.trace)
+    done = likely(!(flags & kCallFailed)) && call_end_shortly(call, site, file, value, flags);
+  else
+    done = call_end_in_cell(call, site, file, value, flags, fathom_core.clock != kClockNone);
+  if (unlikely(!done)) end_slowly(call, site, file, value, flags, error);
 }
 
 void call_end_counted(uint64_t epoch, const struct CallSite* site, uint32_t file, int64_t value,

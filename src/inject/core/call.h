@@ -43,7 +43,8 @@ static inline uint64_t ticks_now(void) {
 }
 
 /* left.c */
-void settle_frames(struct Thread* thread, uintptr_t stack);
+/* Of a call that may have others around it: how many. */
+uint32_t open_frame_within(struct Thread* thread, uintptr_t stack, uint32_t call);
 void write_slowly(struct Thread* thread, const struct Ended* ended, uintptr_t stack);
 void call_end_elsewhere(struct Thread* thread, const struct Call* call, struct Ended* ended,
                         uintptr_t stack);
@@ -93,16 +94,12 @@ static inline __attribute__((always_inline)) bool call_begin_untold(struct Call*
   struct Thread* thread = &fathom_thread;
   if (unlikely(thread->epoch != *fathom_core.epoch) && !thread_attach(thread)) return false;
   const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);
-  uint32_t depth = thread->depth;
-  if (unlikely(depth != 0) &&
-      (depth > kMostDepth || !is_within(&thread->lanes[0].desk->frames[depth - 1], stack)))
-    settle_frames(thread, stack);
-  call->depth = depth = thread->depth;
   call->epoch = thread->epoch;
-  if (depth < kMostDepth)
-    open_frame(thread, depth, stack, call_number(site));
+  call->depth = 0;
+  if (likely(thread->depth == 0))
+    open_frame(thread, 0, stack, call_number(site));
   else
-    thread->depth = depth + 1;
+    call->depth = open_frame_within(thread, stack, call_number(site));
   call->start_ticks = ticks_now();
   return true;
 }

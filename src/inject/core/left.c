@@ -100,9 +100,21 @@ static void abandon_frames(struct Thread* thread, uintptr_t now, uintptr_t stack
 }
 
 /* Also where a jump went that nobody told us of. */
-void settle_frames(struct Thread* thread, uintptr_t stack) {
+static void settle_frames(struct Thread* thread, uintptr_t stack) {
   const struct SignalStack handlers = signal_stack();
   abandon_frames(thread, stack, stack, &handlers);
+}
+
+uint32_t open_frame_within(struct Thread* thread, uintptr_t stack, uint32_t call) {
+  const uint32_t before = thread->depth;
+  if (before > kMostDepth || !is_within(&thread->lanes[0].desk->frames[before - 1], stack))
+    settle_frames(thread, stack);
+  const uint32_t depth = thread->depth;
+  if (depth < kMostDepth)
+    open_frame(thread, depth, stack, call);
+  else
+    thread->depth = depth + 1;
+  return depth;
 }
 
 static bool is_attached(const struct Thread* thread) {

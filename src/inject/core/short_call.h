@@ -70,10 +70,13 @@ static inline __attribute__((always_inline)) struct Desk* take_desk(const struct
   if (unlikely(lane->busy != 0)) return NULL;
   lane->busy = (uintptr_t)__builtin_frame_address(0);
   keep_order();
-  if (likely(call->epoch == thread->epoch && call->epoch == *fathom_core.epoch && call->depth == 0))
-    return lane->desk;
-  lane->busy = 0;
-  return NULL;
+  const uint64_t epoch = call->epoch;
+  if (unlikely(((epoch ^ thread->epoch) | (epoch ^ *fathom_core.epoch) | call->depth) != 0)) {
+    lane->busy = 0;
+    return NULL;
+  }
+  if (lane->desk == NULL) __builtin_unreachable(); /* attached threads have one */
+  return lane->desk;
 }
 
 /* The record of such a call, for which there is room. What is written is nobody's until the cursor
@@ -85,7 +88,7 @@ static inline __attribute__((always_inline)) void put_short(struct Thread* threa
                                                             uint64_t value, uint64_t flags) {
   const uint64_t start = call->start_ticks, since = start - desk->base_ticks;
   const uint64_t elapsed = call->end_ticks - start, cost = fathom_core.cost_ticks;
-  const uint64_t ticks = elapsed > cost ? elapsed - cost : 0;
+  const uint64_t ticks = likely(elapsed > cost) ? elapsed - cost : 0;
   uint8_t* next = desk->cursor;
   SpoolWord* words = (SpoolWord*)next;
   thread->now_ticks = start;
@@ -128,8 +131,8 @@ static inline __attribute__((always_inline)) bool call_end_shortly(const struct 
   struct Thread* thread = &fathom_thread;
   struct Desk* desk = take_desk(call, thread);
   if (unlikely(desk == NULL)) return false;
-  if (unlikely(!fathom_core.trace || desk->frames[0].inner_ticks != 0 ||
-               (call->end_ticks - call->start_ticks) >> 32 != 0 || !has_room(desk))) {
+  const uint64_t elapsed = call->end_ticks - call->start_ticks;
+  if (unlikely((desk->frames[0].inner_ticks | elapsed >> 32) != 0 || !has_room(desk))) {
     thread->lanes[0].busy = 0;
     return false;
   }
@@ -166,7 +169,7 @@ static inline __attribute__((always_inline)) bool call_end_in_cell(const struct 
     cell->bytes += (uint64_t)value;
   if (timed) {
     const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
-    const uint64_t ticks = elapsed > cost ? elapsed - cost : 0;
+    const uint64_t ticks = likely(elapsed > cost) ? elapsed - cost : 0;
     cell->ticks += ticks;
     cell->self_ticks += inner < ticks ? ticks - inner : 0;
     ++cell->latency[bucket_of(ticks)];

@@ -24,27 +24,30 @@ static inline __attribute__((always_inline)) void end_counted(uint64_t epoch,
     call_end_counted(epoch, site, outcome->file, outcome->value, outcome->flags, outcome->error);
 }
 
-#define WRAP(type, function, parameters, arguments, ...)        \
-  CALL_SITE(function);                                          \
-  FATHOM_EXPORT type function parameters {                      \
-    TELL_UNWINDING();                                           \
-    uint64_t epoch;                                             \
-    if (unlikely(count_begin(&epoch, &site_##function))) {      \
-      type result = REAL(type, function, parameters) arguments; \
-      struct Outcome outcome = {0};                             \
-      __VA_ARGS__                                               \
-      end_counted(epoch, &site_##function, &outcome);           \
-      return result;                                            \
-    }                                                           \
-    struct Call call;                                           \
-    if (unlikely(!call_begin_untold(&call, &site_##function)))  \
-      return REAL(type, function, parameters) arguments;        \
-    type result = REAL(type, function, parameters) arguments;   \
-    call_stop(&call);                                           \
-    struct Outcome outcome = {0};                               \
-    __VA_ARGS__                                                 \
-    END_CALL(function);                                         \
-    return result;                                              \
+/* Two functions, of which each keeps no more than it needs: one where calls are only counted, which
+ * otherwise jumps to the other. */
+#define WRAP(type, function, parameters, arguments, ...)                                   \
+  CALL_SITE(function);                                                                     \
+  static __attribute__((noinline)) type timed_##function parameters {                      \
+    struct Call call;                                                                      \
+    if (unlikely(!call_begin(&call, &site_##function)))                                    \
+      return REAL(type, function, parameters) arguments;                                   \
+    type result = REAL(type, function, parameters) arguments;                              \
+    call_stop(&call);                                                                      \
+    struct Outcome outcome = {0};                                                          \
+    __VA_ARGS__                                                                            \
+    END_CALL(function);                                                                    \
+    return result;                                                                         \
+  }                                                                                        \
+  FATHOM_EXPORT type function parameters {                                                 \
+    uint64_t epoch;                                                                        \
+    if (likely(!count_begin(&epoch, &site_##function))) return timed_##function arguments; \
+    TELL_UNWINDING();                                                                      \
+    type result = REAL(type, function, parameters) arguments;                              \
+    struct Outcome outcome = {0};                                                          \
+    __VA_ARGS__                                                                            \
+    end_counted(epoch, &site_##function, &outcome);                                        \
+    return result;                                                                         \
   }
 
 /* The same for a function that returns nothing. */
