@@ -106,8 +106,8 @@ static void settle_frames(struct Thread* thread, uintptr_t stack) {
 }
 
 uint32_t open_frame_within(struct Thread* thread, uintptr_t stack, uint32_t call) {
-  const uint32_t before = thread->depth;
-  if (before > kMostDepth || !is_within(&thread->lanes[0].desk->frames[before - 1], stack))
+  const uint32_t last = thread->depth - 1; /* there is none where a handler has just forked */
+  if (last >= kMostDepth || !is_within(&thread->lanes[0].desk->frames[last], stack))
     settle_frames(thread, stack);
   const uint32_t depth = thread->depth;
   if (depth < kMostDepth)
