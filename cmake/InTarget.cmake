@@ -63,20 +63,20 @@ function(fathom_add_inject)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE _LARGEFILE64_SOURCE)
     target_compile_options(${target} PRIVATE -O2 -Wall -Wextra -Wshadow -Wno-nonnull-compare
-      -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-optimize-sibling-calls -fno-tree-slp-vectorize ${FATHOM_PREFIX_MAPS}
+      -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-tree-slp-vectorize ${FATHOM_PREFIX_MAPS}
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions$<SEMICOLON>-fno-rtti>
       $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
     target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,-z,now)
     if(family STREQUAL "io" OR extended STREQUAL "io")
-      # Wrappers may jump to their other half. The core may not: dlsym goes by who called it.
-      file(GLOB wrappers CONFIGURE_DEPENDS ${dir}/io/*.c)
-      set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -foptimize-sibling-calls)
       # Where the kernel's half looks on, every call that the loader makes is to be about the
       # library's file: none for memory without one (.bss), none to close it to writing later (RELRO).
       target_link_options(${target} PRIVATE -Wl,-z,norelro -Wl,-T,${dir}/core/no_bss.ld)
       set_target_properties(${target} PROPERTIES LINK_DEPENDS ${dir}/core/no_bss.ld)
     endif()
-    if(family STREQUAL "cuda") # the name that users of seed 002 know
+    if(family STREQUAL "cuda")
+      # It calls dlsym, which goes by who called it: a jump there would be the program's call.
+      target_compile_options(${target} PRIVATE -fno-optimize-sibling-calls)
+      # The name that users of seed 002 know.
       add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink
         $<TARGET_FILE_NAME:${target}> $<TARGET_FILE_DIR:${target}>/libpfinterpose.so)
     endif()

@@ -110,10 +110,14 @@ std::string bound_text(const std::optional<LatencyCounts::Bound>& bound) {
   return (bound->exact ? "" : "≤ ") + format_duration_ns(bound->ns);
 }
 
+bool is_timed(const IoFunction& function) {
+  return function.latency != nullptr && function.latency->calls() > 0;
+}
+
 std::vector<std::string> function_row(const IoFunction& function) {
   const CallFigures& figures = function.figures;
   const int64_t bytes = figures.bytes.value_or(0);
-  const bool timed = function.latency != nullptr && function.latency->calls() > 0;
+  const bool timed = is_timed(function);
   const auto percentile = [&](int share) {
     return timed ? bound_text(function.latency->percentile(share)) : "";
   };
@@ -138,15 +142,17 @@ ReportTable functions_table(const IoProfile& profile) {
                    {"Mean", kNumber},  {"Time", kNumber},   {"Self", kNumber},
                    {"p50", kNumber},   {"p99", kNumber},    {"Longest", kNumber}};
   size_t shown = 0;
+  bool bounds = false;
   std::map<std::string_view, size_t> of_layer;  // so that none hides another
   for (const IoFunction& function : profile.functions) {
     if (++of_layer[function.layer] > kMostTableRows / 2) continue;
     table.rows.push_back(function_row(function));
+    bounds |= is_timed(function) && !function.latency->longest()->exact;
     ++shown;
   }
   table.note = shown_note(shown, profile.functions.size(),
                           order_of(profile, "layer, then own time", "layer, then calls"));
-  if (profile.total.io_ns) table.note += " ≤: counted by powers of two; it took no longer.";
+  if (bounds) table.note += " ≤: counted by powers of two; it took no longer.";
   return table;
 }
 

@@ -6,9 +6,9 @@
 uint64_t ticks_otherwise(void) { return fathom_core.clock == kClockNone ? 0 : monotonic_ns(); }
 
 /* Closes the frame and fills in the times. */
-static inline void close_frame(struct Thread* thread, const struct Call* call,
+static inline void close_frame(struct Thread* thread, struct Desk* desk, const struct Call* call,
                                struct Ended* ended) {
-  struct Frame* frames = thread->lanes[0].desk->frames;
+  struct Frame* frames = desk->frames;
   const uint64_t elapsed = call->end_ticks - call->start_ticks;
   const uint64_t cost = fathom_core.cost_ticks;
   const uint32_t depth = call->depth;
@@ -25,7 +25,8 @@ static inline void close_frame(struct Thread* thread, const struct Call* call,
   thread->depth = depth;
 }
 
-/* The lane is busy before anything else: who forks in a handler from here on finds it so. */
+/* The lane is busy before anything else: who forks in a handler from here on finds it so, and goes
+ * on with a copy of this desk. */
 static __attribute__((noinline)) void end_slowly(const struct Call* call,
                                                  const struct CallSite* site, uint32_t file,
                                                  int64_t value, uint32_t flags, int32_t error) {
@@ -41,18 +42,20 @@ static __attribute__((noinline)) void end_slowly(const struct Call* call,
   const bool is_free = lane->busy == 0;
   if (likely(is_free)) lane->busy = stack;
   keep_order();
+  struct Desk* desk = lane->desk;
+  keep_order();
   if (unlikely(call->epoch != thread->epoch || call->epoch != *fathom_core.epoch)) {
     if (is_free) lane->busy = 0;
     call_end_elsewhere(thread, call, &ended, stack);
     return;
   }
-  close_frame(thread, call, &ended);
+  close_frame(thread, desk, call, &ended);
   thread->now_ticks = call->start_ticks;
   if (unlikely(!is_free)) {
     write_slowly(thread, &ended, stack);
     return;
   }
-  stream_write(lane->desk, &ended);
+  stream_write(desk, &ended);
   keep_order();
   lane->busy = 0;
 }

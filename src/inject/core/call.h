@@ -76,7 +76,9 @@ static inline bool is_within(const struct Frame* frame, uintptr_t stack) {
 /* The frame of a call that begins now at this depth. */
 static inline __attribute__((always_inline)) void open_frame(struct Thread* thread, uint32_t depth,
                                                              uintptr_t stack, uint32_t call) {
-  struct Frame* frame = &thread->lanes[0].desk->frames[depth];
+  struct Desk* desk = thread->lanes[0].desk;
+  if (unlikely(desk == NULL)) return; /* a handler has just forked, and found no room */
+  struct Frame* frame = &desk->frames[depth];
   frame->call = call;
   frame->stack = stack;
   keep_order();

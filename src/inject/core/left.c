@@ -106,9 +106,10 @@ static void settle_frames(struct Thread* thread, uintptr_t stack) {
 }
 
 uint32_t open_frame_within(struct Thread* thread, uintptr_t stack, uint32_t call) {
+  const struct Desk* desk = thread->lanes[0].desk;
+  keep_order();
   const uint32_t last = thread->depth - 1; /* there is none where a handler has just forked */
-  if (last >= kMostDepth || !is_within(&thread->lanes[0].desk->frames[last], stack))
-    settle_frames(thread, stack);
+  if (last >= kMostDepth || !is_within(&desk->frames[last], stack)) settle_frames(thread, stack);
   const uint32_t depth = thread->depth;
   if (depth < kMostDepth)
     open_frame(thread, depth, stack, call);

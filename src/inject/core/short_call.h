@@ -63,20 +63,22 @@ static inline __attribute__((always_inline)) bool count_shortly(uint32_t number)
   return counted;
 }
 
-/* The desk of a call that had none around it, taken until busy is 0 again. NULL: not so, or a
- * handler has just forked and found no room. */
+/* The desk of a call that had none around it, taken until busy is 0 again. NULL: not so. It is read
+ * before it is known to be this process's: who forks in a handler later goes on with a copy. */
 static inline __attribute__((always_inline)) struct Desk* take_desk(const struct Call* call,
                                                                     struct Thread* thread) {
   struct Lane* lane = &thread->lanes[0];
   if (unlikely(lane->busy != 0)) return NULL;
   lane->busy = (uintptr_t)__builtin_frame_address(0);
   keep_order();
+  struct Desk* desk = lane->desk;
+  keep_order();
   const uint64_t epoch = call->epoch;
   if (unlikely(((epoch ^ thread->epoch) | (epoch ^ *fathom_core.epoch) | call->depth) != 0)) {
     lane->busy = 0;
     return NULL;
   }
-  return lane->desk;
+  return desk;
 }
 
 /* The record of such a call, for which there is room. What is written is nobody's until the cursor

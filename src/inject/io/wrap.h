@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void end_counted(uint64_t epoch,
 }
 
 /* Two functions, of which each keeps no more than it needs: one where calls are only counted, which
- * otherwise jumps to the other. */
+ * otherwise jumps to the other. It must be a jump, or an exception would be told of twice. */
 #define WRAP(type, function, parameters, arguments, ...)                                   \
   CALL_SITE(function);                                                                     \
   static __attribute__((noinline)) type timed_##function parameters {                      \
