@@ -24,10 +24,6 @@ std::string share(int64_t part, int64_t whole) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string bound_text(const std::optional<LatencyCounts::Bound>& bound) {
-  return bound ? format_duration_ns(bound->ns) : "?";
-}
-
 void add_head(const GpuProfile& profile, LabelLines& lines) {
   const GpuCalls& total = profile.total;
   std::vector<std::string> driver = {

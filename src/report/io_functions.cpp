@@ -41,11 +41,6 @@ std::string functions_table(const Functions& functions, const ReportOptions& opt
   return text;
 }
 
-std::string bound_text(const std::optional<LatencyCounts::Bound>& bound) {
-  if (!bound) return "";
-  return (bound->exact ? "" : "≤ ") + format_duration_ns(bound->ns);
-}
-
 // A bar per power of two, from the shortest call of all functions to the longest.
 struct Powers {
   size_t first = LatencyCounts::kPowers, last = 0;

@@ -105,11 +105,6 @@ ReportTable layers_table(const IoProfile& profile) {
   return table;
 }
 
-std::string bound_text(const std::optional<LatencyCounts::Bound>& bound) {
-  if (!bound) return "";
-  return (bound->exact ? "" : "≤ ") + format_duration_ns(bound->ns);
-}
-
 bool is_timed(const IoFunction& function) {
   return function.latency != nullptr && function.latency->calls() > 0;
 }

@@ -12,6 +12,11 @@ std::string count_text(const Maybe& count) { return count ? format_count(*count)
 
 std::string time_text(const Maybe& ns) { return ns ? format_duration_ns(*ns) : ""; }
 
+std::string bound_text(const std::optional<LatencyCounts::Bound>& bound) {
+  if (!bound) return "";
+  return (bound->exact ? "" : "≤ ") + format_duration_ns(bound->ns);
+}
+
 std::string bytes_text(int64_t bytes) { return bytes == 0 ? "" : format_bytes(bytes); }
 
 std::string rate_text(int64_t bytes, int64_t time_ns) {

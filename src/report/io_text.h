@@ -2,9 +2,11 @@
 // How the parts of the I/O report word figures and lines. Pure functions: any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "record/latency_counts.h"
 #include "report/report.h"
 
 namespace fathom {
@@ -15,6 +17,8 @@ constexpr size_t kLeastName = 20;  // columns for a function, file or process
 // Nothing for what was not measured.
 std::string count_text(const Maybe& count);
 std::string time_text(const Maybe& ns);
+// "≤ 4.1 µs" where only that is known.
+std::string bound_text(const std::optional<LatencyCounts::Bound>& bound);
 // Nothing for none.
 std::string bytes_text(int64_t bytes);
 // "1.2 GB/s"; nothing where there is no time.

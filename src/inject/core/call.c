@@ -10,9 +10,8 @@ static inline void close_frame(struct Thread* thread, struct Desk* desk, const s
                                struct Ended* ended) {
   struct Frame* frames = desk->frames;
   const uint64_t elapsed = call->end_ticks - call->start_ticks;
-  const uint64_t cost = fathom_core.cost_ticks;
   const uint32_t depth = call->depth;
-  ended->ticks = elapsed > cost ? elapsed - cost : 0;
+  ended->ticks = own_ticks(elapsed);
   ended->self_ticks = ended->ticks;
   if (depth < kMostDepth) {
     const uint64_t inner = frames[depth].inner_ticks;

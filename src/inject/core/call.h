@@ -42,6 +42,12 @@ static inline uint64_t ticks_now(void) {
   return likely(fathom_core.clock == kClockTsc) ? read_tsc() : ticks_otherwise();
 }
 
+/* Between begin and stop, without what measuring took of it. */
+static inline uint64_t own_ticks(uint64_t elapsed) {
+  const uint64_t cost = fathom_core.cost_ticks;
+  return likely(elapsed > cost) ? elapsed - cost : 0;
+}
+
 /* left.c */
 /* Of a call that may have others around it: how many. */
 uint32_t open_frame_within(struct Thread* thread, uintptr_t stack, uint32_t call);

@@ -89,8 +89,7 @@ static inline __attribute__((always_inline)) void put_short(struct Thread* threa
                                                             uint64_t number, uint64_t file,
                                                             uint64_t value, uint64_t flags) {
   const uint64_t start = call->start_ticks, since = start - desk->base_ticks;
-  const uint64_t elapsed = call->end_ticks - start, cost = fathom_core.cost_ticks;
-  const uint64_t ticks = likely(elapsed > cost) ? elapsed - cost : 0;
+  const uint64_t ticks = own_ticks(call->end_ticks - start);
   uint8_t* next = desk->cursor;
   SpoolWord* words = (SpoolWord*)next;
   thread->now_ticks = start;
@@ -170,8 +169,7 @@ static inline __attribute__((always_inline)) bool call_end_in_cell(const struct 
   else if (flags & kCallHasBytes)
     cell->bytes += (uint64_t)value;
   if (timed) {
-    const uint64_t elapsed = call->end_ticks - call->start_ticks, cost = fathom_core.cost_ticks;
-    const uint64_t ticks = likely(elapsed > cost) ? elapsed - cost : 0;
+    const uint64_t ticks = own_ticks(call->end_ticks - call->start_ticks);
     cell->ticks += ticks;
     cell->self_ticks += inner < ticks ? ticks - inner : 0;
     ++cell->latency[bucket_of(ticks)];
