@@ -44,6 +44,13 @@ bool is_meant(const ProbeInfo& probe, const Arguments& arguments) {
                      [&](const char* flag) { return flag != nullptr && arguments.has(flag); });
 }
 
+std::optional<PythonMode> python_mode(std::string_view probe) {
+  if (probe == "python=exact") return PythonMode::kExact;
+  if (probe == "python=sample") return PythonMode::kCpuTime;
+  if (probe == "python=wall") return PythonMode::kWallTime;
+  return std::nullopt;
+}
+
 // Those that are always on, and those asked for.
 Result<std::vector<const ProbeInfo*>> chosen_probes(const Arguments& arguments) {
   std::vector<const ProbeInfo*> probes;
@@ -55,9 +62,9 @@ Result<std::vector<const ProbeInfo*>> chosen_probes(const Arguments& arguments) 
   for (const std::string& name : arguments.list("probe")) {
     const std::string base = name.substr(0, name.find('='));
     TRY_ASSIGN(const ProbeInfo* probe, find_probe(base == "python" ? base : name));
-    if (base != name && name != "python=sample" && name != "python=exact")
-      return Error{Code::kInvalid, "--probe " + name + " is not a way to profile Python",
-                   "--probe python, or --probe python=sample"};
+    if (base != name && !python_mode(name))
+      return Error{Code::kInvalid, "invalid value for --probe: '" + name + "'",
+                   "--probe python, --probe python=sample or --probe python=wall"};
     if (std::find(probes.begin(), probes.end(), probe) == probes.end()) probes.push_back(probe);
   }
   return probes;
@@ -173,7 +180,7 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
   options.settings.per_thread = arguments.has("per-thread");
   options.settings.programs = arguments.texts("exec");
   for (const std::string& probe : arguments.list("probe"))
-    options.settings.python_samples = options.settings.python_samples || probe == "python=sample";
+    if (const auto mode = python_mode(probe)) options.settings.python = *mode;
   options.wait_all = arguments.has("wait-all");
   if (options.wait_all) TRY(check_wait_all(options.probes));
   return options;

@@ -28,6 +28,12 @@ enum class IoMode {
   kCount,    // sums without times
 };
 
+enum class PythonMode : uint8_t {
+  kExact,    // every call
+  kCpuTime,  // samples by CPU time
+  kWallTime  // samples by wall time, waiting threads included
+};
+
 struct ProbeSettings {
   int64_t interval_ns = 0;                          // between two looks
   std::vector<int64_t> rates_hz = {99};             // of samples, at once
@@ -47,7 +53,7 @@ struct ProbeSettings {
   bool gpu_stacks = false;      // where GPU memory was allocated that is not freed
   bool gpu_queries = false;     // one by one: calls of the CUDA driver that only ask
   int64_t sample_launches = 1;  // of CUDA: one in so many is recorded
-  bool python_samples = false;  // of Python: samples instead of every call
+  PythonMode python = PythonMode::kExact;
   std::vector<std::string> programs = {};  // shell commands whose lines are figures
 };
 

@@ -1,86 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
 """The function profile of one Python process, 3.8 and later, by the interpreter's own hooks.
 
-Exact (FATHOM_PYTHON=exact): sys.monitoring (3.12 and later) or sys.setprofile sees every call and return. Of each function and thread:
-calls, calls made from it, exclusive and inclusive time. As in cProfile, a generator is called each
-time it goes on, and a function that calls itself has its inclusive time counted once.
+Exact (FATHOM_PYTHON=exact): sys.monitoring (3.12 and later) or sys.setprofile sees every call and return. Per function
+and thread: calls, calls made from it, exclusive and inclusive time. As in cProfile, a generator is called each time it
+continues, and the inclusive time of a recursive function is counted once.
 
-Sampled (FATHOM_PYTHON=sample): a thread looks at all others FATHOM_PYTHON_HZ times a second.
+Sampled (FATHOM_PYTHON=sample or wall): fathom_samples.py.
 
-What is known is written to FATHOM_PYTHON_FOLDER about once a second and at the end, as a file a
-process that replaces the one before: a killed process loses at most a second.
+The profile is written to FATHOM_PYTHON_FOLDER about once per second, before exec and at the end. Each write replaces
+the process's previous file, so a killed process loses at most a second.
 """
 import atexit
+import functools
 import json
 import os
 import sys
 import threading
 import time
 
+from _fathom_rows import LEAVING, Thread, by_identity, row_of_builtin, row_of_code, rows_of
+from _fathom_samples import Sampler
+
 _FOLDER = os.environ.get("FATHOM_PYTHON_FOLDER")
 _MODE = os.environ.get("FATHOM_PYTHON", "exact")
-_RATE = float(os.environ.get("FATHOM_PYTHON_HZ", "99") or 99)
 _EVERY_NS = 1_000_000_000
-_MOST_DEPTH = 200
+_CALIBRATION_ROUNDS, _CALIBRATION_ROUND, _CALLS_OF_WORK = 7, 40, 3
+_ROW_BYTES = 700  # of one function and thread
 
 _clock = time.perf_counter_ns
-_threads = []  # of this process: _Thread
+_threads = []  # of this process: Thread
 _lock = threading.Lock()
-_samples = {}
-_taken = 0
 _written_ns = 0
-_really_exit = os._exit
-_enough = threading.Event()
-_looker = None
+_cost_ns = 0  # writing profiles and starting
+_cost_bytes = 0  # resident memory added by starting
+_start_ns, _start_bytes = 0, None
+_write_bytes = 0  # at most added by a write
 _tool = None  # our id for sys.monitoring; None: sys.setprofile
-_local = threading.local()  # with sys.monitoring: the thread's own _Thread
+_local = threading.local()  # with sys.monitoring: the thread's own Thread
+_by_tid = {}  # the same by tid
+_call_ns = 0  # what the hook adds to a call
+_sampler = None  # fathom_samples.Sampler
 
 
-class _Thread:
-    """What one thread did. Only that thread changes it."""
-
-    def __init__(self, name):
-        self.name = name
-        self.tid = threading.get_native_id()
-        self.start = _clock()
-        self.end = None
-        self.top_calls = 0
-        # By code object or built-in: [calls, subroutine calls, exclusive ns, inclusive ns, active]
-        self.functions = {}
-        self.stack = []  # [entry of functions, start, time in callees]
+def _row_of_builtin(thread, function):
+    row = row_of_builtin(thread, function)
+    if function in LEAVING:  # with the call that does not return
+        row[0] += 1
+        _write(1)
+        row[0] -= 1
+    return row
 
 
 def _hook_of(thread):
-    functions, stack, clock = thread.functions, thread.stack, _clock
+    functions, methods, stack = thread.functions, thread.methods, thread.stack
+    clock, unbound_types, type_, id_ = _clock, by_identity, type, id
 
     def hook(frame, event, argument):
         now = clock()
         if event == "call" or event == "c_call":
-            key = frame.f_code if event == "call" else argument
-            try:
-                entry = functions.get(key)
-            except TypeError:  # a built-in of something that cannot be hashed
-                key = getattr(argument, "__qualname__", "?")
-                entry = functions.get(key)
-            if entry is None:
-                entry = functions[key] = [0, 0, 0, 0, 0]
-            entry[0] += 1
-            entry[4] += 1
+            if event == "call":
+                row = functions.get(id_(frame.f_code))
+                if row is None:
+                    row = row_of_code(thread, frame.f_code)
+            else:
+                owner = argument.__self__
+                kind = type_(owner)
+                if kind in unbound_types:
+                    row = functions.get(id_(argument))
+                else:
+                    names = methods.get(id_(owner) if kind is type_ else id_(kind))
+                    row = names.get(argument.__name__) if names is not None else None
+                if row is None:
+                    row = _row_of_builtin(thread, argument)
+            row[0] += 1
+            row[4] += 1
             if stack:
                 stack[-1][0][1] += 1
             else:
                 thread.top_calls += 1
-            stack.append([entry, now, 0])
+            stack.append([row, now, 0])
             return
         if stack:  # what was running when the hook was set returns, too
-            entry, begun, inner = stack.pop()
+            row, begun, inner = stack.pop()
             took = now - begun
-            entry[4] -= 1
-            entry[2] += took - inner
-            if entry[4] == 0:
-                entry[3] += took
+            row[4] -= 1
+            row[2] += took - inner
+            if row[4] == 0:
+                row[3] += took
             if stack:
                 stack[-1][2] += took
+            else:
+                thread.end = now
         if now - _written_ns > _EVERY_NS:
             _write()
 
@@ -88,7 +98,7 @@ def _hook_of(thread):
 
 
 def _follow_this_thread():
-    thread = _Thread(threading.current_thread().name if _threads else "MainThread")
+    thread = Thread(not _threads)
     _threads.append(thread)
     return _hook_of(thread)
 
@@ -102,34 +112,29 @@ def _first_event(frame, event, argument):
 
 # The same as the hook above for sys.monitoring. It stands twice for speed: shared, in three ways that were measured, a
 # call costs 4 to 7 % more with 3.12 and 3.13.
-def _begin_call(thread, key, now):
-    try:
-        entry = thread.functions.get(key)
-    except TypeError:  # a built-in of something that cannot be hashed
-        key = getattr(key, "__qualname__", "?")
-        entry = thread.functions.get(key)
-    if entry is None:
-        entry = thread.functions[key] = [0, 0, 0, 0, 0]
-    entry[0] += 1
-    entry[4] += 1
+def _begin_call(thread, row, now):
+    row[0] += 1
+    row[4] += 1
     if thread.stack:
         thread.stack[-1][0][1] += 1
     else:
         thread.top_calls += 1
-    thread.stack.append([entry, now, 0])
+    thread.stack.append([row, now, 0])
 
 
 def _end_call(thread, now):
     stack = thread.stack
     if stack:  # what was running when the hook was set returns, too
-        entry, begun, inner = stack.pop()
+        row, begun, inner = stack.pop()
         took = now - begun
-        entry[4] -= 1
-        entry[2] += took - inner
-        if entry[4] == 0:
-            entry[3] += took
+        row[4] -= 1
+        row[2] += took - inner
+        if row[4] == 0:
+            row[3] += took
         if stack:
             stack[-1][2] += took
+        else:
+            thread.end = now
     if now - _written_ns > _EVERY_NS:
         _write()
 
@@ -138,9 +143,56 @@ def _this_thread():
     try:
         return _local.thread
     except AttributeError:
-        thread = _local.thread = _Thread(threading.current_thread().name if _threads else "MainThread")
-        _threads.append(thread)
+        pass
+    thread = _by_tid.get(threading.get_native_id())
+    if thread is not None:  # its thread-local objects are being freed, which calls functions
         return thread
+    thread = _local.thread = Thread(not _threads)
+    _threads.append(thread)
+    _by_tid[thread.tid] = thread
+    return thread
+
+
+def _callbacks():
+    """Of sys.monitoring, by event."""
+    events, clock = sys.monitoring.events, _clock
+    bound, unbound = type(len), type(str.join)
+
+    def called(code, offset, *_):
+        thread = _this_thread()
+        now = clock()
+        row = thread.functions.get(id(code))
+        _begin_call(thread, row_of_code(thread, code) if row is None else row, now)
+
+    def returned(code, offset, *_):
+        _end_call(_this_thread(), clock())
+
+    def calls(code, offset, function, first):
+        kind = type(function)
+        if kind is not bound and kind is not unbound:
+            return
+        thread = _this_thread()
+        now = clock()
+        if kind is unbound:
+            names = thread.methods.get(id(function.__objclass__))
+            row = names.get(function.__name__) if names is not None else None
+        else:
+            owner = function.__self__
+            kind = type(owner)
+            if kind in by_identity:
+                row = thread.functions.get(id(function))
+            else:
+                names = thread.methods.get(id(owner) if kind is type else id(kind))
+                row = names.get(function.__name__) if names is not None else None
+        _begin_call(thread, _row_of_builtin(thread, function) if row is None else row, now)
+
+    def came_back(code, offset, function, first):
+        if type(function) is bound or type(function) is unbound:
+            _end_call(_this_thread(), clock())
+
+    return {events.PY_START: called, events.PY_RESUME: called, events.PY_THROW: called, events.PY_RETURN: returned,
+            events.PY_YIELD: returned, events.PY_UNWIND: returned, events.CALL: calls, events.C_RETURN: came_back,
+            events.C_RAISE: came_back}
 
 
 def _monitor():
@@ -149,80 +201,28 @@ def _monitor():
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is None or os.environ.get("FATHOM_PYTHON_HOOK") == "setprofile":
         return False
-    events, tool, clock = monitoring.events, monitoring.PROFILER_ID, _clock
-    builtin = (type(len), type(str.join))
-
-    def called(code, offset, *_):
-        _begin_call(_this_thread(), code, clock())
-
-    def returned(code, offset, *_):
-        _end_call(_this_thread(), clock())
-
-    def calls(code, offset, function, first):
-        if isinstance(function, builtin):
-            _begin_call(_this_thread(), function, clock())
-
-    def came_back(code, offset, function, first):
-        if isinstance(function, builtin):
-            _end_call(_this_thread(), clock())
-
-    hooks = {events.PY_START: called, events.PY_RESUME: called, events.PY_THROW: called, events.PY_RETURN: returned,
-             events.PY_YIELD: returned, events.PY_UNWIND: returned, events.CALL: calls, events.C_RETURN: came_back,
-             events.C_RAISE: came_back}
+    events, tool = monitoring.events, monitoring.PROFILER_ID
     if _tool is None:
         try:
             monitoring.use_tool_id(tool, "fathom")
         except ValueError:
             return False
     _tool = tool
-    wanted = 0
-    for event, hook in hooks.items():
+    for event, hook in _callbacks().items():
         monitoring.register_callback(tool, event, hook)
-        if event not in (events.C_RETURN, events.C_RAISE):  # they come with CALL
-            wanted |= event
-    _this_thread()
-    monitoring.set_events(tool, wanted)
     return True
+
+
+def _wanted_events():
+    events = sys.monitoring.events
+    return (events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_RETURN | events.PY_YIELD |
+            events.PY_UNWIND | events.CALL)  # C_RETURN and C_RAISE come with CALL
 
 
 def _stop_hooks():
     if _tool is not None:
         sys.monitoring.set_events(_tool, 0)
     sys.setprofile(None)
-
-
-def _name_of(key):
-    """name, file, line, kind"""
-    code = getattr(key, "co_code", None)
-    if code is not None:
-        name = getattr(key, "co_qualname", key.co_name)
-        return name, key.co_filename, key.co_firstlineno, "python"
-    if isinstance(key, str):
-        return key, "", 0, "builtin"
-    module = getattr(key, "__module__", None) or ""
-    owner = getattr(key, "__self__", None)
-    name = getattr(key, "__qualname__", None) or getattr(key, "__name__", "?")
-    if not module and owner is not None and not isinstance(owner, type(sys)):
-        module = type(owner).__module__ or ""
-    return (module + "." if module and module != "builtins" else "") + name, "", 0, "builtin"
-
-
-def _rows_of(thread, now):
-    """With what still runs counted up to now, as if it returned."""
-    running = {}
-    inner = 0
-    for entry, begun, callees in reversed(thread.stack):
-        took = now - begun
-        more = running.setdefault(id(entry), [0, 0])
-        more[0] += took - callees - inner
-        more[1] = took
-        inner = took
-    rows = []
-    for key, entry in list(thread.functions.items()):
-        calls, subroutines, exclusive, inclusive, _ = entry
-        more = running.get(id(entry), (0, 0))
-        rows.append(list(_name_of(key)) + [calls, subroutines, exclusive + more[0], inclusive + more[1]])
-    return rows
 
 
 def _document():
@@ -234,110 +234,182 @@ def _document():
         document["pid_namespace"] = os.stat("/proc/self/ns/pid").st_ino
     except OSError:
         pass
-    if _MODE == "sample":
-        document["rate_hz"], document["looks"] = _RATE, _taken
-        document["stacks"] = [[tid, list(stack), count] for (tid, stack), count in list(_samples.items())]
+    cost_bytes = _cost_bytes + _write_bytes
+    if _sampler is not None:
+        document["cost_ns"], document["cost_bytes"] = _cost_ns + _sampler.cost_ns, cost_bytes
+        document.update(_sampler.document())
         return document
+    alive = sys._current_frames()
+    calls = names = 0
     for thread in list(_threads):
+        running = thread.stack or thread.main or _latest(thread) and thread.ident in alive
+        rows = rows_of(thread, now)
+        calls += sum(row[4] for row in rows)
+        names += len(rows)
         document["threads"].append({
             "tid": thread.tid, "name": thread.name, "calls": thread.top_calls,
-            "inclusive_ns": (thread.end or now) - thread.start, "functions": _rows_of(thread, now)})
+            "inclusive_ns": (now if running else thread.end) - thread.start, "functions": rows})
+    document["call_ns"] = _call_ns
+    document["cost_ns"] = _cost_ns + calls * _call_ns
+    document["cost_bytes"] = cost_bytes + names * _ROW_BYTES
     return document
 
 
-def _write():
-    global _written_ns
-    if not _lock.acquire(False):
+def _latest(thread):
+    """Whether no later thread has its ident: pthreads are reused."""
+    return next(other for other in reversed(_threads) if other.ident == thread.ident) is thread
+
+
+def resident():
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _write(timeout=0):
+    global _written_ns, _cost_ns, _write_bytes
+    if not _lock.acquire(timeout > 0, timeout or -1):
         return
     hook = sys.getprofile()
     sys.setprofile(None)
+    begun, before = _clock(), resident()
     try:
-        _written_ns = _clock()
+        _written_ns = begun
         path = os.path.join(_FOLDER, "%d-%d" % (os.getpid(), _process_mark))
+        text = json.dumps(_document())
         with open(path + ".new", "w") as file:
-            json.dump(_document(), file)
+            file.write(text)
         os.rename(path + ".new", path)
-    except Exception:  # a full disk is not the application's trouble
+        _write_bytes = max(_write_bytes, resident() - before)
+    except Exception:  # a full disk must not affect the application
         pass
     finally:
         _written_ns = _clock()
+        _cost_ns += _written_ns - begun
         _lock.release()
         sys.setprofile(hook)
 
 
 def _stop():
-    """The interpreter ends its threads the hard way, which an image without libgcc_s does not survive: this one ends
-    before."""
+    """At exit, with the hooks off. The interpreter ends its threads the hard way, which an image without libgcc_s does
+    not survive: the sampling thread ends before."""
     _stop_hooks()
-    _enough.set()
-    if _looker is not None and _looker is not threading.current_thread():
-        _looker.join(2)
-    _write()
+    if _sampler is not None:
+        _sampler.stop()
+    _write(1)
 
 
-def _exit(status):
-    _stop()
-    _really_exit(status)
+def _leave_by(function):
+    """Sampled: a function of os that ends the program without its exit handlers."""
+    @functools.wraps(function)
+    def leave(*arguments, **named):
+        _write(1)
+        return function(*arguments, **named)
+    return leave
 
 
-def _sampler():
-    global _taken
-    own = threading.get_ident()
-    native = {}
-    while not _enough.wait(1.0 / _RATE):
-        for ident, frame in list(sys._current_frames().items()):
-            if ident == own:
-                continue
-            stack = []
-            while frame is not None and len(stack) < _MOST_DEPTH:
-                code = frame.f_code
-                stack.append("%s (%s)" % (getattr(code, "co_qualname", code.co_name), os.path.basename(code.co_filename)))
-                frame = frame.f_back
-            if ident not in native:
-                native.clear()
-                for thread in threading.enumerate():
-                    native[thread.ident] = thread.native_id
-            key = (native.get(ident) or 0, tuple(reversed(stack)))
-            _samples[key] = _samples.get(key, 0) + 1
-        _taken += 1
-        if _clock() - _written_ns > _EVERY_NS:
-            _write()
+def _work():
+    len(())
+    "".strip()
+
+
+def _calibrate(switch_on, switch_off):
+    """What the hook adds to a call, in ns of CPU time: the median of some rounds."""
+    def round_ns():
+        begun = time.thread_time_ns()
+        for _ in range(_CALIBRATION_ROUND):
+            _work()
+        return time.thread_time_ns() - begun
+
+    added = []
+    for _ in range(_CALIBRATION_ROUNDS):
+        without = round_ns()
+        switch_on()
+        try:
+            took = round_ns()
+        finally:
+            switch_off()
+        added.append(took - without)
+    added.sort()
+    return max(0, added[len(added) // 2] // (_CALIBRATION_ROUND * _CALLS_OF_WORK))
+
+
+def _begin_hooks():
+    """The last call switches the hooks on: what follows it would be counted as the program's."""
+    global _call_ns, _local
+    first = _call_ns == 0
+    if _monitor():
+        if first:
+            _call_ns = _calibrate(lambda: sys.monitoring.set_events(_tool, _wanted_events()), _stop_hooks)
+            _local = threading.local()
+            _forget_threads()
+        _this_thread()
+        wanted = _wanted_events()
+        _add_start_cost()
+        sys.monitoring.set_events(_tool, wanted)
+        return
+    if first:
+        scratch = _hook_of(Thread(not _threads))
+        _call_ns = _calibrate(lambda: sys.setprofile(scratch), lambda: sys.setprofile(None))
+    threading.setprofile(_first_event)
+    hook = _follow_this_thread()
+    _add_start_cost()
+    sys.setprofile(hook)
+
+
+def _add_start_cost():
+    """Of this process; a forked one has only the time since the fork."""
+    global _cost_ns, _cost_bytes
+    _cost_ns += _clock() - _start_ns
+    if _start_bytes is not None:
+        _cost_bytes = max(0, resident() - _start_bytes)
+
+
+def _forget_threads():
+    del _threads[:]
+    _by_tid.clear()
 
 
 def _begin():
-    global _process_mark, _written_ns, _lock, _enough, _looker
+    global _process_mark, _written_ns, _lock, _sampler
     _process_mark = time.time_ns()
     _written_ns = _clock()
     _lock = threading.Lock()
-    _enough = threading.Event()
-    if _MODE == "sample":
-        # Whoever computes must let the looking thread in soon, or it would look only where others wait for I/O.
-        sys.setswitchinterval(min(sys.getswitchinterval(), 1e-4))
-        _looker = threading.Thread(target=_sampler, name="fathom", daemon=True)
-        _looker.start()
+    if _MODE != "exact":
+        _add_start_cost()
+        _sampler = Sampler(_MODE == "wall", _written_ns, _write)
+        _sampler.start()
         return
-    if _monitor():
-        return
-    threading.setprofile(_first_event)
-    sys.setprofile(_follow_this_thread())
+    _begin_hooks()
 
 
 def _in_child():
-    """A fork is a process of its own: what the parent did is not its doing."""
-    global _taken, _local
+    """A forked child is a separate process: it reports none of its parent's calls."""
+    global _local, _cost_ns, _cost_bytes, _start_ns, _start_bytes
     _stop_hooks()
     _local = threading.local()
-    del _threads[:]
-    _samples.clear()
-    _taken = 0
+    _cost_ns = _cost_bytes = 0
+    _start_ns, _start_bytes = _clock(), None
+    _forget_threads()
     _begin()
 
 
-def start():
+def start(resident_before):
+    """`resident_before`: resident memory of the process before this file was imported."""
+    global _start_ns, _start_bytes
     if not _FOLDER or not os.path.isdir(_FOLDER):
         return
+    _start_ns, _start_bytes = _clock(), resident_before
     atexit.register(_stop)
-    os._exit = _exit
+    if _MODE == "exact":  # run before _stop, which then is no call of the program
+        if sys.version_info >= (3, 12):
+            atexit.register(sys.monitoring.set_events, sys.monitoring.PROFILER_ID, 0)
+        atexit.register(sys.setprofile, None)
+    else:
+        for function in LEAVING:
+            setattr(os, function.__name__, _leave_by(function))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_in_child)
     _begin()

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/install.h"
+#include "base/saturate.h"
 #include "base/scratch_folder.h"
 #include "base/simdjson.h"
 #include "base/text.h"
@@ -26,8 +27,14 @@ namespace fs = std::filesystem;
 constexpr const char* kFolder = "lib/fathom-python";
 constexpr const char* kStartUp = "lib/fathom-python/sitecustomize.py";
 constexpr size_t kMostProfiles = 10'000;
-constexpr int64_t kMostLooks = 1'000'000;                      // at one stack
+constexpr int64_t kMostLooks = 1'000'000;  // at one stack
+constexpr std::string_view kCpuEvent = "python-cpu-clock", kWallEvent = "python-wall-clock";
+constexpr double kMinCoverage = 0.95;  // of CPU time by samples, or the report says so
 constexpr std::string_view kApplication = ".TAU application";  // all of a thread, as TAU calls it
+
+std::string counted(int64_t count, const char* one, const char* many) {
+  return format_count(count) + " " + (count == 1 ? one : many);
+}
 
 class PythonProbe final : public Probe {
  public:
@@ -59,11 +66,20 @@ class PythonProbe final : public Probe {
                                 ids_.thread(profile.pid_namespace, tid));
   }
 
+  [[nodiscard]] bool samples() const { return settings_.python != PythonMode::kExact; }
+  [[nodiscard]] const char* mode_word() const {
+    if (!samples()) return "exact";
+    return settings_.python == PythonMode::kWallTime ? "wall" : "sample";
+  }
+  [[nodiscard]] std::string cost_text() const;
+
   ProbeSettings settings_;
   std::string folder_;
   RecordStream* out_ = nullptr;
   NamespaceIds ids_;
   int64_t start_ns_ = 0, processes_ = 0, calls_ = 0, damaged_ = 0;
+  int64_t samples_ = 0, sampled_ns_ = 0, cpu_ns_ = 0;
+  int64_t max_call_ns_ = 0, cost_ns_ = 0, max_cost_bytes_ = 0;
   std::set<std::string> versions_;
 };
 
@@ -83,8 +99,7 @@ Status PythonProbe::prepare(LaunchRequest& request) {
   if (!before.empty()) path += ":" + before;
   request.environment.push_back("PYTHONPATH=" + path);
   request.environment.push_back("FATHOM_PYTHON_FOLDER=" + request.share(folder_, true));
-  request.environment.push_back(settings_.python_samples ? "FATHOM_PYTHON=sample"
-                                                         : "FATHOM_PYTHON=exact");
+  request.environment.push_back(fmt::format("FATHOM_PYTHON={}", mode_word()));
   if (!settings_.rates_hz.empty())
     request.environment.push_back(fmt::format("FATHOM_PYTHON_HZ={}", settings_.rates_hz[0]));
   return {};
@@ -120,15 +135,23 @@ void PythonProbe::take_stack(const PythonStack& stack, const PythonProfile& prof
   Sample sample;
   sample.time_ns = now_ns;
   sample.thread = thread_of(profile, stack.tid);
-  sample.event = out_->string("python");
+  sample.event = out_->string(profile.wall_time ? kWallEvent : kCpuEvent);
+  sample.weight = stack.time_ns / stack.count;
   sample.rate_hz = static_cast<int64_t>(profile.rate_hz);
   sample.stack = id;
-  for (int64_t i = 0; i < std::min(stack.count, kMostLooks); ++i) out_->add(sample);
+  const int64_t count = std::min(stack.count, kMostLooks);
+  for (int64_t i = 0; i < count; ++i) out_->add(sample);
+  samples_ += count;
+  add_saturating(sampled_ns_, stack.time_ns);
 }
 
 void PythonProbe::take(const PythonProfile& profile, int64_t now_ns) {
   ++processes_;
   versions_.insert(profile.version);
+  add_saturating(cpu_ns_, profile.cpu_ns.value_or(0));
+  add_saturating(cost_ns_, profile.cost_ns);
+  max_call_ns_ = std::max(max_call_ns_, profile.call_ns);
+  max_cost_bytes_ = std::max(max_cost_bytes_, profile.cost_bytes);
   for (const PythonThread& thread : profile.threads) {
     const ThreadId id = thread_of(profile, thread.tid);
     PythonFunction whole;
@@ -162,25 +185,45 @@ void PythonProbe::finish(int64_t now_ns) {
   }
 }
 
+// What the profile itself took, as each process measured it.
+std::string PythonProbe::cost_text() const {
+  const std::string memory = fmt::format("{} of memory in {}", format_bytes(max_cost_bytes_),
+                                         processes_ == 1 ? "the process" : "the process with most");
+  if (samples())
+    return fmt::format("sampling took {} of CPU time and {}", format_duration_ns(cost_ns_), memory);
+  return fmt::format(
+      "counting added about {} ({} per call, measured when the program started) and {}: compare "
+      "times "
+      "with each other, not with runs without it",
+      format_duration_ns(cost_ns_), format_duration_ns(max_call_ns_), memory);
+}
+
 ProbeReport PythonProbe::report() const {
   ProbeReport report;
-  report.rung = settings_.python_samples
-                    ? "start-up file, samples by a thread of the interpreter"
-                    : "start-up file, every call by sys.monitoring (3.12 and later) or "
-                      "sys.setprofile";
-  report.settings = fmt::format("{} processes", processes_);
+  report.rung = samples() ? "start-up file, samples by a thread of the interpreter"
+                          : "start-up file, every call by sys.monitoring (3.12 and later) or "
+                            "sys.setprofile";
+  report.settings = counted(processes_, "process", "processes");
   if (!versions_.empty()) report.settings += " of Python " + first_few(versions_, 3);
-  report.seen = calls_;
+  if (settings_.python == PythonMode::kCpuTime)
+    report.settings += "; CPU time: threads that wait or sleep have no samples";
+  if (settings_.python == PythonMode::kWallTime)
+    report.settings += "; wall time: threads that wait or sleep have samples, too";
+  report.seen = samples() ? samples_ : calls_;
   report.dropped = damaged_;
   const auto add = [&report](const std::string& text) {
     report.why += (report.why.empty() ? "" : "; ") + text;
   };
   if (processes_ == 0)
     add("no Python program loaded the start-up file (-I, -E and -S leave it out)");
-  if (damaged_ > 0) add(fmt::format("{} profiles make no sense", damaged_));
-  if (!settings_.python_samples && processes_ > 0)
-    add("every call took about a microsecond longer: compare times with each other, not with runs "
-        "without it");
+  if (damaged_ > 0) add(counted(damaged_, "malformed profile", "malformed profiles"));
+  if (settings_.python == PythonMode::kCpuTime &&
+      static_cast<double>(sampled_ns_) < kMinCoverage * static_cast<double>(cpu_ns_))
+    add(
+        fmt::format("samples cover {} of {} of CPU time: the rest is of threads that ended between "
+                    "two looks or that Python does not know",
+                    format_duration_ns(sampled_ns_), format_duration_ns(cpu_ns_)));
+  if (processes_ > 0) add(cost_text());
   if (const std::string missing = ids_.missing(); !missing.empty()) add(missing);
   return report;
 }

@@ -66,15 +66,17 @@ void read_stacks(const dom::element& root, PythonProfile& profile) {
   dom::array stacks, row, frames;
   if (root["stacks"].get(stacks) != simdjson::SUCCESS) return;
   for (const dom::element each : stacks) {
-    if (each.get(row) != simdjson::SUCCESS || row.size() != 3) continue;
+    if (each.get(row) != simdjson::SUCCESS || row.size() != 4) continue;
     PythonStack stack;
     stack.tid = number_of(row.at(0));
     stack.count = number_of(row.at(2));
+    stack.time_ns = number_of(row.at(3));
     if (row.at(1).get(frames) != simdjson::SUCCESS) continue;
     for (const dom::element frame : frames)
       if (stack.frames.size() < kMostFrames)
         stack.frames.push_back(text_of(Found(dom::element(frame))));
-    if (stack.count > 0 && !stack.frames.empty()) profile.stacks.push_back(std::move(stack));
+    if (stack.count > 0 && stack.time_ns >= stack.count && !stack.frames.empty())
+      profile.stacks.push_back(std::move(stack));
   }
 }
 
@@ -91,9 +93,16 @@ Result<PythonProfile> parse_python_profile(std::string_view json) {
   profile.pid_namespace = static_cast<uint64_t>(number_of(root["pid_namespace"]));
   profile.program = text_of(root["program"]);
   profile.version = text_of(root["python"]);
-  profile.sampled = text_of(root["mode"]) == "sample";
+  const std::string mode = text_of(root["mode"]);
+  profile.wall_time = mode == "wall";
+  profile.sampled = profile.wall_time || mode == "sample";
   profile.rate_hz = real_of(root["rate_hz"]);
   profile.looks = number_of(root["looks"]);
+  profile.call_ns = number_of(root["call_ns"]);
+  profile.cost_ns = number_of(root["cost_ns"]);
+  profile.cost_bytes = number_of(root["cost_bytes"]);
+  int64_t cpu_ns = 0;
+  if (root["cpu_ns"].get(cpu_ns) == simdjson::SUCCESS && cpu_ns >= 0) profile.cpu_ns = cpu_ns;
   read_threads(root, profile);
   read_stacks(root, profile);
   if (profile.pid == 0) return Error{Code::kCorrupt, "a Python profile has no process"};

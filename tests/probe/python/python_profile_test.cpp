@@ -19,11 +19,21 @@ TEST(PythonProfile, ReadsFunctionsAndStacks) {
   ASSERT_EQ(exact.value().threads.at(0).functions.size(), 1U);
   EXPECT_EQ(exact.value().threads[0].functions[0].subroutines, 46);
   const auto sampled = parse_python_profile(
-      R"({"pid":1,"mode":"sample","rate_hz":99,"looks":3,"stacks":[[9,["a","b"],3],[9,[],1]]})");
+      R"({"pid":1,"mode":"sample","rate_hz":99,"looks":3,"cpu_ns":77,"cost_ns":5,"cost_bytes":6,
+          "stacks":[[9,["a","b"],3,30],[9,[],1,10],[9,["c"],2]]})");
   ASSERT_TRUE(sampled.ok());
   EXPECT_TRUE(sampled.value().sampled);
   ASSERT_EQ(sampled.value().stacks.size(), 1U);
   EXPECT_EQ(sampled.value().stacks[0].count, 3);
+  EXPECT_EQ(sampled.value().stacks[0].time_ns, 30);
+  EXPECT_FALSE(sampled.value().wall_time);
+  EXPECT_EQ(sampled.value().cpu_ns, 77);
+  EXPECT_EQ(sampled.value().cost_ns, 5);
+  EXPECT_EQ(sampled.value().cost_bytes, 6);
+  EXPECT_FALSE(exact.value().cpu_ns);
+  const auto wall = parse_python_profile(R"({"pid":1,"mode":"wall"})");
+  ASSERT_TRUE(wall.ok());
+  EXPECT_TRUE(wall.value().sampled && wall.value().wall_time);
 }
 
 TEST(PythonProfile, HostileTextIsAnError) {
@@ -31,7 +41,7 @@ TEST(PythonProfile, HostileTextIsAnError) {
   for (const char* text : {"", "{}", "[", "{\"pid\":-3}", "{\"pid\":\"x\"}", "\xff\xfe"})
     EXPECT_FALSE(parse_python_profile(text).ok()) << text;
   const auto odd = parse_python_profile(
-      R"({"pid":1,"threads":[7,{"functions":[[1,2,3,4,-5,-6,-7,-8]]}],"stacks":[[1,["a"],-3]]})");
+      R"({"pid":1,"threads":[7,{"functions":[[1,2,3,4,-5,-6,-7,-8]]}],"stacks":[[1,["a"],-3,5],[1,["a"],3,-5]]})");
   ASSERT_TRUE(odd.ok());
   EXPECT_EQ(odd.value().threads.at(1).functions.at(0).calls, 0);
   EXPECT_TRUE(odd.value().stacks.empty());
