@@ -3,16 +3,13 @@
 
 #include <fmt/format.h>
 #include <perfmon/pfmlib_perf_event.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <optional>
 #include <vector>
 
-#include "base/fd.h"
 #include "base/text.h"
+#include "base/tracefs.h"
 
 namespace fathom {
 namespace {
@@ -90,19 +87,16 @@ std::string without_alias(std::string_view base, const std::string& name) {
 }
 
 // "sched:sched_switch": the kernel lists them by folder.
-std::optional<int64_t> tracepoint_id(std::string_view system, std::string_view name) {
-  if (system.find('/') != std::string_view::npos || name.find('/') != std::string_view::npos)
-    return std::nullopt;
-  for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
-    const auto text = read_file(fmt::format("{}/events/{}/{}/id", root, system, name));
-    if (!text.ok()) continue;
-    const auto id = parse_number(std::string_view(text.value()).substr(0, text.value().find('\n')));
-    if (id.ok()) return id.value();
-  }
-  return std::nullopt;
+Result<int64_t> tracepoint_id(std::string_view system, std::string_view name) {
+  if (name.empty() || system.find('/') != std::string_view::npos ||
+      name.find('/') != std::string_view::npos)
+    return Error{Code::kNotFound, "not the name of a tracepoint", ""};
+  TRY_ASSIGN(const std::string text, read_tracefs(fmt::format("events/{}/{}/id", system, name)));
+  return parse_number(std::string_view(text).substr(0, text.find('\n')));
 }
 
-Error unknown_event(const std::string& name, std::string_view why) {
+// `tracepoint`: why it is none.
+Error unknown_event(const std::string& name, std::string_view why, const Error& tracepoint) {
   std::vector<std::string_view> names(kHardware.begin(), kHardware.end());
   for (const SoftwareEvent& event : kSoftware) names.push_back(event.name);
   for (const Alias& alias : kAliases) names.push_back(alias.name);
@@ -110,13 +104,10 @@ Error unknown_event(const std::string& name, std::string_view why) {
               "perf list shows the events of this machine"};
   if (const auto near = closest_match(name, names)) {
     error.hint = "did you mean " + std::string(*near) + "?";
-  } else if (name.find(':') != std::string::npos &&
-             access("/sys/kernel/tracing/events", X_OK) != 0) {
-    // An ordinary user could not look into it if it were mounted, either.
-    if (errno == EACCES || geteuid() != 0) error.code = Code::kPermission;
-    error.hint = error.code == Code::kPermission
-                     ? "tracepoints are for root"
-                     : "for tracepoints: mount -t tracefs tracefs /sys/kernel/tracing (as root)";
+  } else if (tracepoint.code == Code::kPermission) {
+    return {Code::kPermission, error.message, "tracepoints are for root"};
+  } else if (tracepoint.code == Code::kUnsupported) {
+    return tracepoint;
   }
   return error;
 }
@@ -139,19 +130,20 @@ Result<PerfEventName> find_perf_event(const std::string& name) {
     return found;
   }
   found.unit = "count";
-  if (const auto id = modifier.empty() ? std::nullopt : tracepoint_id(base, modifier)) {
+  const auto tracepoint = tracepoint_id(base, modifier);
+  if (tracepoint.ok()) {
     found.attr.type = PERF_TYPE_TRACEPOINT;
-    found.attr.config = static_cast<uint64_t>(*id);
+    found.attr.config = static_cast<uint64_t>(tracepoint.value());
     return found;
   }
   static const int kReady = pfm_initialize();
-  if (kReady != PFM_SUCCESS) return unknown_event(name, pfm_strerror(kReady));
+  if (kReady != PFM_SUCCESS) return unknown_event(name, pfm_strerror(kReady), tracepoint.error());
   pfm_perf_encode_arg_t request{};
   request.attr = &found.attr;
   request.size = sizeof(request);
   const int failed = pfm_get_os_event_encoding(without_alias(base, name).c_str(),
                                                PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &request);
-  if (failed != PFM_SUCCESS) return unknown_event(name, pfm_strerror(failed));
+  if (failed != PFM_SUCCESS) return unknown_event(name, pfm_strerror(failed), tracepoint.error());
   return found;
 }
 

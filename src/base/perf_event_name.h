@@ -16,7 +16,8 @@ struct PerfEventName {
   const char* unit = "";   // "ns" or "count"
 };
 
-// kInvalid for a name nobody knows, with a suggestion where one is near.
+// kInvalid: unknown name, with a suggestion where one is near. kPermission, kUnsupported: it may be
+// a tracepoint, and their list cannot be read.
 Result<PerfEventName> find_perf_event(const std::string& name);
 
 }  // namespace fathom

@@ -23,6 +23,8 @@ Status add_event(std::string_view name, int group, std::vector<EventRequest>& ev
     event.what = std::move(found).value();
   else if (found.error().code == Code::kPermission)
     event.why = found.error().hint;
+  else if (found.error().code == Code::kUnsupported)
+    event.why = found.error().message;
   else
     return std::move(found).error();
   events.push_back(std::move(event));

@@ -11,6 +11,7 @@
 
 #include "base/bpf.h"
 #include "base/text.h"
+#include "base/tracefs.h"
 
 namespace fathom {
 namespace {
@@ -83,15 +84,12 @@ void read_arguments(const btf* types, const btf_type* function, bool own_first,
 // GROUP of each tracepoint, as far as the kernel tells.
 std::unordered_map<std::string, std::string> tracepoint_groups() {
   std::unordered_map<std::string, std::string> groups;
-  for (const char* folder : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
-    const auto text = read_file(std::string(folder) + "/available_events", kMostEventsBytes);
-    if (!text.ok()) continue;
-    for (const std::string_view line : split_words(text.value(), '\n')) {
-      const size_t colon = line.find(':');
-      if (colon == std::string_view::npos) continue;
-      groups.emplace(line.substr(colon + 1), line.substr(0, colon));
-    }
-    break;
+  const auto text = read_tracefs("available_events", kMostEventsBytes);
+  if (!text.ok()) return groups;
+  for (const std::string_view line : split_words(text.value(), '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    groups.emplace(line.substr(colon + 1), line.substr(0, colon));
   }
   return groups;
 }
