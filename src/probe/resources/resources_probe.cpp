@@ -18,6 +18,7 @@
 #include "probe/resources/container_figures.h"
 #include "probe/resources/core_reader.h"
 #include "probe/resources/gauge_writer.h"
+#include "probe/resources/hidden_io.h"
 #include "probe/resources/host_reader.h"
 #include "probe/resources/process_table.h"
 #include "probe/resources/running.h"
@@ -177,11 +178,8 @@ class ResourcesProbe final : public Probe {
       report.why += (why_.empty() ? "" : "; ") + format_count(report.dropped) +
                     " events of the tree were lost: its buffer was full";
     }
-    if (hidden_ > 0) {
-      report.why += (report.why.empty() ? "" : "; ") + format_count(hidden_) +
-                    (hidden_ == 1 ? " process is another user's" : " processes are other users'") +
-                    ", whose I/O only root may read: there is no sum";
-    }
+    if (hidden_.any())
+      report.why += (report.why.empty() ? "" : "; ") + hidden_.text(table_->process_count());
     if (left_out_ * 10 > looks_) {
       report.why += (report.why.empty() ? "" : "; ") + format_count(left_out_) +
                     " looks were left out to stay below 2 % of a core";
@@ -273,7 +271,7 @@ class ResourcesProbe final : public Probe {
         (void)source_->adopt(pid);
         const auto running = read_running(pid);
         if (!running) continue;
-        if (!running->used.read_chars && is_running(pid)) ++hidden_;
+        if (!running->used.read_chars && is_running(pid)) hidden_.add(running->name, pid);
         if (running->start_ns < attach_ns_) poll_->adopt(pid);
         table_->adopt(*running, attach_ns_);
         found = true;
@@ -415,7 +413,8 @@ class ResourcesProbe final : public Probe {
   std::optional<SystemStat> host_before_, host_;
   bool told_at_exit_ = false, cgroup_gone_ = false;
   std::string why_;
-  int64_t attach_ns_ = 0, hidden_ = 0;
+  int64_t attach_ns_ = 0;
+  HiddenIo hidden_;
   int64_t looks_ = 0, left_out_ = 0, next_slow_ns_ = 0, next_look_ns_ = 0, last_look_ns_ = 0,
           peak_rss_bytes_ = 0;
   double cpu_cores_ = -1, read_per_s_ = -1, written_per_s_ = -1;
@@ -441,7 +440,7 @@ void ResourcesProbe::total(Run& run) const {
   run.written_chars = exact ? told.written_chars : tree.written_chars;
   run.disk_read_bytes = exact ? told.disk_read_bytes : tree.disk_read_bytes;
   run.disk_written_bytes = exact ? told.disk_written_bytes : tree.disk_written_bytes;
-  if (hidden_ > 0) {  // a part would pass for the whole
+  if (hidden_.forbids_sums()) {
     run.read_chars = run.written_chars = std::nullopt;
     run.disk_read_bytes = run.disk_written_bytes = std::nullopt;
   }

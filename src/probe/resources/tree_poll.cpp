@@ -36,15 +36,19 @@ void add_io(TreeFigures& sum, const ProcIo& io) {
   add_to(sum.disk_written_bytes, io.disk_written_bytes);
 }
 
-void add_sums(TreeFigures& sum, const TreeFigures& more, int sign) {
-  for (int64_t TreeFigures::*figure : {&TreeFigures::user_ns, &TreeFigures::system_ns,
-                                       &TreeFigures::minor_faults, &TreeFigures::major_faults})
-    sum.*figure += sign * more.*figure;
+void add_bytes(TreeFigures& sum, const TreeFigures& more, int sign) {
   for (Maybe TreeFigures::*figure :
        {&TreeFigures::read_chars, &TreeFigures::written_chars, &TreeFigures::disk_read_bytes,
         &TreeFigures::disk_written_bytes}) {
     if (more.*figure) add_to(sum.*figure, sign * *(more.*figure));
   }
+}
+
+void add_sums(TreeFigures& sum, const TreeFigures& more, int sign) {
+  for (int64_t TreeFigures::*figure : {&TreeFigures::user_ns, &TreeFigures::system_ns,
+                                       &TreeFigures::minor_faults, &TreeFigures::major_faults})
+    sum.*figure += sign * more.*figure;
+  add_bytes(sum, more, sign);
 }
 
 // What a process has now.
@@ -174,6 +178,7 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
   look.major_faults = now.major_faults;
   look.peak_rss_bytes = look.rss_bytes = now.rss_bytes;
   const auto io = io_of(seen.io_file, folder);
+  seen.io_hidden = !io.ok();
   if (io.ok()) {
     add_io(seen.last, io.value());
     look.read_chars = io.value().read_chars;
@@ -239,7 +244,9 @@ void TreePoll::forget_the_dead() {
   for (const auto& [pid, seen] : seen_) {
     const auto parent = seen_.find(seen.ppid);
     const bool inherited = parent != seen_.end() && parent->second.alive;
-    if (!seen.alive && !inherited && !wants_.orphans) add_sums(departed_, seen.last, 1);
+    if (seen.alive) continue;
+    if (!inherited && !wants_.orphans) add_sums(departed_, seen.last, 1);
+    if (inherited && parent->second.io_hidden) add_bytes(departed_, seen.last, 1);
   }
   std::erase_if(seen_, [](const auto& entry) { return !entry.second.alive; });
 }

@@ -59,6 +59,7 @@ class TreePoll {
     int64_t ppid = 0;
     TreeFigures last;  // what it added to the tree
     bool alive = false;
+    bool io_hidden = false;  // /proc/PID/io cannot be read
     // Its schedstat at the last whole look; of several threads it says nothing.
     int64_t ran = -1;
     Maybe waited;
