@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/privilege.h"
+
 namespace fathom {
 namespace {
 
@@ -40,15 +42,9 @@ int keep_complaint(libbpf_print_level level, const char* format, va_list args) {
 
 // Those of the two that BPF programs need and this process does not have; empty: none.
 std::string missing_capabilities() {
-  __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
-  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
-  if (syscall(SYS_capget, &head, sets.data()) != 0) return {};
-  const auto has = [&](unsigned number) {
-    return (sets.at(number / 32).effective >> (number % 32) & 1U) != 0;
-  };
-  if (has(CAP_SYS_ADMIN)) return {};
-  std::string names = has(CAP_BPF) ? "" : "CAP_BPF";
-  if (!has(CAP_PERFMON)) names += names.empty() ? "CAP_PERFMON" : " and CAP_PERFMON";
+  if (has_capability(CAP_SYS_ADMIN)) return {};
+  std::string names = has_capability(CAP_BPF) ? "" : "CAP_BPF";
+  if (!has_capability(CAP_PERFMON)) names += names.empty() ? "CAP_PERFMON" : " and CAP_PERFMON";
   return names;
 }
 

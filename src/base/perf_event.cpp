@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/privilege.h"
+
 namespace fathom {
 
 Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned long flags,
@@ -21,8 +23,7 @@ Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned lo
   const int failed = errno;
   Error error = errno_error("perf_event_open", failed);
   if (failed == EACCES || failed == EPERM) {
-    error.hint =
-        "run as root, or: sysctl kernel.perf_event_paranoid=2 (a container also needs CAP_PERFMON)";
+    error.hint = unlock_hint("sysctl kernel.perf_event_paranoid=2", "PERFMON");
   }
   if (failed == ENOENT || failed == ENODEV || failed == EOPNOTSUPP) error.code = Code::kUnsupported;
   return error;

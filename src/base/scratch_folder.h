@@ -11,9 +11,9 @@
 
 namespace fathom {
 
-// Makes one with this mode. Whoever makes it removes it.
+// Makes one with this mode. The caller removes it.
 Result<std::string> make_scratch_folder(std::string_view kind, unsigned mode);
-// Those of a kind whose recorder is gone.
+// Those of a kind whose recorder has ended.
 std::vector<std::string> leftover_scratch_folders(std::string_view kind);
 
 }  // namespace fathom

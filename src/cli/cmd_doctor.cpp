@@ -2,20 +2,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <iostream>
 
 #include "base/duckdb_api.h"
+#include "base/fd.h"
 #include "base/host.h"
 #include "base/install.h"
 #include "base/log.h"
-#include "base/scratch_folder.h"
 #include "base/text.h"
 #include "base/text_style.h"
 #include "base/text_wrap.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/leftovers.h"
 #include "cli/terminal.h"
-#include "launch/cgroup.h"
 #include "launch/container/engine.h"
 #include "probe/probe.h"
 
@@ -148,51 +148,86 @@ std::string as_text(const std::vector<Section>& sections, const HostFacts& host,
   return text;
 }
 
-Status remove_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::remove_all(folder, error);
-  if (!error) return {};
-  return Error{Code::kIo, "cannot remove " + folder + ": " + error.message(), ""};
+struct Cleaned {
+  std::vector<std::string> left, in_use, removed;
+  std::vector<Error> failed;
+};
+
+std::string json_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  quoted.reserve(texts.size());
+  for (const std::string& text : texts) quoted.push_back(json_quote(text));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
-// What killed runs left: what went, and what would not.
-Sweep sweep_all() {
-  Sweep sweep = sweep_containers();  // first: their cgroups are below ours
-  const auto remove_all = [&sweep](const std::vector<std::string>& left, auto remove) {
-    for (const std::string& folder : left) {
-      if (auto removed = remove(folder); removed.ok())
-        sweep.removed.push_back(folder);
-      else
-        sweep.failed.push_back(removed.error());
+std::string as_json(const Cleaned& cleaned) {
+  std::vector<std::string> failed;
+  for (const Error& error : cleaned.failed) failed.push_back(error.message);
+  return fmt::format("{{\"left\": {}, \"in_use\": {}, \"removed\": {}, \"failed\": {}}}\n",
+                     json_list(cleaned.left), json_list(cleaned.in_use), json_list(cleaned.removed),
+                     json_list(failed));
+}
+
+std::string listed(const char* heading, const std::vector<std::string>& names) {
+  std::string text = names.empty() ? "" : std::string(heading) + "\n";
+  for (const std::string& name : names) text += "  " + name + "\n";
+  return text;
+}
+
+Result<bool> confirm(size_t count) {
+  if (isatty(STDIN_FILENO) == 0)
+    return Error{Code::kInvalid, "nothing was removed: standard input is not a terminal",
+                 "pass --yes to confirm: fathom doctor --clean --yes"};
+  TRY(write_all(STDERR_FILENO,
+                fmt::format("Remove {}? [y/N] ", count == 1 ? "it" : "all of them")));
+  std::string line;
+  std::getline(std::cin, line);
+  return line == "y" || line == "Y" || line == "yes";
+}
+
+void remove_all(std::vector<Leftover>& found, Cleaned& cleaned) {
+  for (Leftover& one : found) {
+    if (!one.used_by.empty()) continue;
+    if (auto removed = one.remove(); removed.ok())
+      cleaned.removed.push_back(one.name);
+    else
+      cleaned.failed.push_back(std::move(removed).error());
+  }
+}
+
+// Lists what recorders that no longer run left, asks, and removes what no running process uses.
+Result<int> clean(bool json, bool yes) {
+  Leftovers left = find_leftovers();
+  Cleaned cleaned;
+  cleaned.failed = std::move(left.failed);
+  for (const Leftover& one : left.found) {
+    if (one.used_by.empty())
+      cleaned.left.push_back(one.name);
+    else
+      cleaned.in_use.push_back(one.name + ", used by " + one.used_by);
+  }
+  if (!json)
+    TRY(print_out(listed("Left by recorders that no longer run:", cleaned.left) +
+                  listed("Not removed, in use by a running process:", cleaned.in_use)));
+  if (!cleaned.left.empty()) {
+    // In JSON without --yes the list is the result.
+    bool sure = yes;
+    if (!yes && !json) {
+      TRY_ASSIGN(sure, confirm(cleaned.left.size()));
     }
-  };
-  remove_all(leftover_cgroups(), remove_cgroup);
-  for (const char* kind : {"spool", "app", "simulate", "hold", "build",
-                           "python"})  // programs may go on writing; nobody will read it
-    remove_all(leftover_scratch_folders(kind), remove_folder);
-  return sweep;
-}
-
-std::string as_json(const Sweep& sweep) {
-  std::vector<std::string> removed, failed;
-  for (const std::string& what : sweep.removed) removed.push_back(json_quote(what));
-  for (const Error& error : sweep.failed) failed.push_back(json_quote(error.message));
-  return fmt::format("{{\"removed\": [{}], \"failed\": [{}]}}\n", fmt::join(removed, ", "),
-                     fmt::join(failed, ", "));
-}
-
-Result<int> clean(bool json) {
-  const Sweep sweep = sweep_all();
+    if (sure) remove_all(left.found, cleaned);
+    if (!sure && !json) return kExitFailure;
+  }
   std::string text;
-  for (const std::string& what : sweep.removed) text += "removed " + what + "\n";
-  if (sweep.removed.empty() && sweep.failed.empty()) text = "nothing was left behind\n";
-  TRY(print_out(json ? as_json(sweep) : text));
-  for (const Error& error : sweep.failed) log_failure(error);
-  return sweep.failed.empty() ? 0 : kExitFailure;
+  for (const std::string& what : cleaned.removed) text += "removed " + what + "\n";
+  if (left.found.empty() && cleaned.failed.empty()) text = "nothing was left behind\n";
+  TRY(print_out(json ? as_json(cleaned) : text));
+  for (const Error& error : cleaned.failed) log_failure(error);
+  return cleaned.failed.empty() ? 0 : kExitFailure;
 }
 
 Result<int> run_doctor(const Arguments& arguments) {
-  if (arguments.has("clean")) return clean(arguments.has("json"));
+  if (arguments.has("clean")) return clean(arguments.has("json"), arguments.has("yes"));
   const std::vector<Section> sections = examine_all();
   const HostFacts host = host_facts();
   TRY(print_out(arguments.has("json")
@@ -204,7 +239,10 @@ Result<int> run_doctor(const Arguments& arguments) {
 constexpr Flag kFlags[] = {
     {.name = "json", .help = "as JSON"},
     {.name = "clean",
-     .help = "remove what killed runs left on this machine (containers, cgroups, spools, sockets)"},
+     .help =
+         "list what killed recorders left on this machine (containers, cgroups, spools, sockets) "
+         "and remove it once confirmed; what a running process uses stays"},
+    {.name = "yes", .letter = 'y', .help = "with --clean: remove without asking"},
 };
 
 }  // namespace
@@ -219,7 +257,8 @@ extern constinit const Command kDoctorCommand = {
         "one command that unlocks it.\n\n"
         "    fathom doctor\n"
         "    fathom doctor --json\n"
-        "    fathom doctor --clean",
+        "    fathom doctor --clean\n"
+        "    fathom doctor --clean --yes",
     .flags = kFlags,
     .run = run_doctor,
 };

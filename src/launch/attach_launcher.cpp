@@ -120,8 +120,9 @@ Status check_process(int64_t pid) {
                  "name one that runs"};
   }
   if (const auto io = read_proc_io(proc_folder(pid)); !io.ok()) {
-    return Error{Code::kPermission, who + " is another user's, or protected from you",
-                 "sudo fathom run --pid " + id};
+    return Error{
+        Code::kPermission, who + " is another user's, or protected from you",
+        geteuid() == 0 ? "in a container: run fathom on the host" : "sudo fathom run --pid " + id};
   }
   return {};
 }

@@ -104,8 +104,12 @@ bool recorder_lives(std::string_view leaf_name) {
   const std::string_view digits = leaf_name.substr(dash + 1);
   if (std::from_chars(digits.data(), digits.data() + digits.size(), pid).ec != std::errc())
     return true;
-  const auto name = read_file("/proc/" + std::to_string(pid) + "/comm");
-  return name.ok() && name.value().starts_with("fathom");
+  const std::string folder = "/proc/" + std::to_string(pid);
+  std::error_code error;
+  const fs::path program = fs::read_symlink(folder + "/exe", error);
+  // By its program, for it may run under another name. Of another user's the program is unknown.
+  if (!error) return program.filename().string().starts_with("fathom");
+  return access(folder.c_str(), F_OK) == 0;
 }
 
 // Engines make cgroups in all of them.
@@ -185,7 +189,9 @@ Result<Cgroup> Cgroup::create_in(const CgroupPlaces& places, const std::string& 
   if (cgroup.unified_.empty() && cgroup.memory_.empty() && cgroup.cpuacct_.empty()) {
     return Error{
         Code::kPermission, "no cgroup can be made here",
-        "systemd-run --user --scope -p Delegate=yes fathom run -- COMMAND (or run as root)"};
+        geteuid() == 0
+            ? "in a container: docker run --privileged --cgroupns host, or run fathom on the host"
+            : "systemd-run --user --scope -p Delegate=yes fathom run -- COMMAND (or run as root)"};
   }
   return cgroup;
 }

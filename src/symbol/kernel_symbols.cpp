@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/fd.h"
+#include "base/privilege.h"
 #include "base/scan.h"
 
 namespace fathom {
@@ -35,7 +36,7 @@ bool is_all_zeros(std::string_view text) {
 
 Error hidden() {
   return Error{Code::kPermission, "kernel symbols: the kernel hides its addresses"}.with_hint(
-      "run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
+      unlock_hint("sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1", "SYSLOG"));
 }
 
 }  // namespace

@@ -41,8 +41,9 @@ Error unreachable(const std::string& socket, const Error& error) {
   }
   std::string why = error.code == Code::kNotFound ? "there is no " + socket : error.message;
   return Error{Code::kUnsupported, "no container engine answers: " + why,
-               "start it (sudo systemctl start docker, or podman system service --time 0 "
-               "unix:///tmp/podman.sock), or name its socket: DOCKER_HOST=unix:///PATH"};
+               fmt::format("start it ({}systemctl start docker, or podman system service --time 0 "
+                           "unix:///tmp/podman.sock), or name its socket: DOCKER_HOST=unix:///PATH",
+                           geteuid() == 0 ? "" : "sudo ")};
 }
 
 // The folder as engines take it.

@@ -4,6 +4,7 @@
 // one thread; blocks, but no longer than its timeout without a byte.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,13 +78,18 @@ class Engine {
   HttpClient client_;
 };
 
-// Containers, networks and volumes of runs whose recorder is gone, "NAME (ID)", removed. Of engines
-// that answer.
-struct Sweep {
-  std::vector<std::string> removed;
+// A container, network or volume of a run whose recorder no longer runs.
+struct EngineLeftover {
+  std::string what;          // "container NAME (ID)"
+  std::string container_id;  // empty: a network or volume
+  std::function<Status()> remove;
+};
+struct EngineLeftovers {
+  std::vector<EngineLeftover> found;  // in the order in which they can be removed
   std::vector<Error> failed;
 };
-Sweep sweep_containers();
+// Of the engine that responds, if any.
+EngineLeftovers leftovers_of_engine();
 // This process as kRecorderLabel has it.
 std::string recorder_mark();
 

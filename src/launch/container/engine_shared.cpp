@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <memory>
+
 #include "base/proc.h"
 #include "base/text.h"
 #include "launch/container/engine.h"
@@ -95,38 +97,36 @@ bool recorder_lives(const std::string& mark) {
 
 }  // namespace
 
-Sweep sweep_containers() {
-  Sweep sweep;
-  auto engine = Engine::open();
-  if (!engine.ok()) return sweep;
-  auto left = engine.value().labelled(kRunLabel);
-  if (!left.ok()) {
-    sweep.failed.push_back(std::move(left).error());
-    return sweep;
+EngineLeftovers leftovers_of_engine() {
+  EngineLeftovers left;
+  auto opened = Engine::open();
+  if (!opened.ok()) return left;
+  const auto engine = std::make_shared<Engine>(std::move(opened).value());
+  auto containers = engine->labelled(kRunLabel);
+  if (!containers.ok()) {
+    left.failed.push_back(std::move(containers).error());
+    return left;
   }
-  const auto note = [&sweep](Status removed, const std::string& what) {
-    if (removed.ok())
-      sweep.removed.push_back(what);
-    else
-      sweep.failed.push_back(std::move(removed).error());
-  };
-  for (const EngineContainer& container : left.value()) {
+  for (const EngineContainer& container : containers.value()) {
     if (recorder_lives(container.label(kRecorderLabel))) continue;
-    note(engine.value().remove(container.id),
-         fmt::format("container {} ({})", printable(container.name), container.id.substr(0, 12)));
+    left.found.push_back(
+        {fmt::format("container {} ({})", printable(container.name), container.id.substr(0, 12)),
+         container.id, [engine, id = container.id] { return engine->remove(id); }});
   }
-  auto shared_left = engine.value().labelled_shared(kRunLabel);
+  auto shared_left = engine->labelled_shared(kRunLabel);
   if (!shared_left.ok()) {
-    sweep.failed.push_back(std::move(shared_left).error());
-    return sweep;
+    left.failed.push_back(std::move(shared_left).error());
+    return left;
   }
   for (const EngineShared& shared : shared_left.value()) {
     if (recorder_lives(shared.recorder)) continue;
-    note(shared.volume ? engine.value().remove_volume(shared.name)
-                       : engine.value().remove_network(shared.name),
-         (shared.volume ? "volume " : "network ") + printable(shared.name));
+    left.found.push_back(
+        {(shared.volume ? "volume " : "network ") + printable(shared.name), "", [engine, shared] {
+           return shared.volume ? engine->remove_volume(shared.name)
+                                : engine->remove_network(shared.name);
+         }});
   }
-  return sweep;
+  return left;
 }
 
 }  // namespace fathom

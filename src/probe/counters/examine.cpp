@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "base/perf_event.h"
+#include "base/privilege.h"
 #include "probe/counters/counter_set.h"
 #include "probe/counters/counters_probe.h"
 #include "probe/counters/refusal.h"
@@ -25,7 +26,7 @@ Rung try_event(const char* title, const std::string& name) {
   if (!event.fds.empty() && !event.user_only) return rung;
   rung.state = event.fds.empty() ? Rung::State::kCannot : Rung::State::kDegraded;
   rung.why = event.user_only ? "user mode only" : event.why;
-  rung.unlock = "sysctl kernel.perf_event_paranoid=1 (or run as root)";
+  rung.unlock = unlock_hint("sysctl kernel.perf_event_paranoid=1", "PERFMON");
   if (is_hardware(what.value()) && event.fds.empty() && !has_pmu())
     rung.unlock = "let the hypervisor pass the PMU on, or simulate: fathom run --simulate";
   return rung;

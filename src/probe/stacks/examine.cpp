@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include "base/privilege.h"
 #include "probe/stacks/sample_source.h"
 #include "probe/stacks/stacks_probe.h"
 #include "symbol/kernel_symbols.h"
@@ -28,7 +29,7 @@ Rung try_source(const char* name, const char* event, Sample sample) {
   if (source.value()->sees_kernel()) return rung;
   rung.state = Rung::State::kDegraded;
   rung.why = "time in the kernel is not sampled";
-  rung.unlock = "sysctl kernel.perf_event_paranoid=1 (or run as root)";
+  rung.unlock = unlock_hint("sysctl kernel.perf_event_paranoid=1", "PERFMON");
   return rung;
 }
 

@@ -4,7 +4,7 @@
 
 Each time: the target goes on and ends by itself; what is left can be reported, up to a moment shortly before the
 kill; a new run of the same name recovers the journal and says so; the recording is whole tables then. At the end
-`doctor --clean` removes the cgroups that were left (as root)."""
+`doctor --clean --yes` removes the cgroups that were left (as root)."""
 import csv
 import glob
 import io
@@ -123,10 +123,10 @@ def main():
     if os.geteuid() == 0:
         if not cgroups_of(pids):
             complain(times, "no cgroup was left behind: nothing to clean")
-        status, out, err = fathom("doctor", "--clean")
+        status, out, err = fathom("doctor", "--clean", "--yes")
         left = cgroups_of(pids)
         if status != 0 or left or "removed" not in out:
-            complain(times, f"doctor --clean: {status} {out} {err}; left are {left}")
+            complain(times, f"doctor --clean --yes: {status} {out} {err}; left are {left}")
     print(f"{times} kills, {problems} problems")
     return 1 if problems else 0
 
