@@ -32,21 +32,29 @@ function clear(svg, height) {
   return plot;
 }
 
-// The first and the one behind the last point to draw: those in view, and a neighbour each.
-function inView(times) {
-  let first = times.findIndex(time => time >= view.from);
-  if (first < 0) first = times.length;
-  let end = first;
-  while (end < times.length && times[end] <= view.to) ++end;
-  return [Math.max(0, first - 1), Math.min(times.length, end + 1)];
+// The last step that begins at or before the time; -1: none.
+function stepAt(times, time) {
+  let low = -1, high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= time) low = middle; else high = middle - 1;
+  }
+  return low;
+}
+// The first and the one behind the last step in view.
+function inView(curve) {
+  if (curve.end < view.from) return [0, 0];
+  return [Math.max(0, stepAt(curve.t, view.from)), stepAt(curve.t, view.to) + 1];
 }
 
 function drawCurve(plot, curve, number, up, filled) {
-  const [first, end] = inView(curve.t);
+  const [first, end] = inView(curve);
   if (end <= first) return;
+  const stop = i => (i + 1 < curve.t.length ? curve.t[i + 1] : curve.end);
   const points = values => {
     const list = [];
-    for (let i = first; i < end; ++i) list.push(across(curve.t[i]).toFixed(1) + ' ' + up(values[i]).toFixed(1));
+    for (let i = first; i < end; ++i)
+      for (const time of [curve.t[i], stop(i)]) list.push(across(time).toFixed(1) + ' ' + up(values[i]).toFixed(1));
     return list;
   };
   const line = points(curve.v);
@@ -54,8 +62,8 @@ function drawCurve(plot, curve, number, up, filled) {
     make(plot, 'path', {class: 'band f' + number, d: 'M' + points(curve.hi).concat(points(curve.lo).reverse()).join('L') + 'Z'});
   if (filled)
     make(plot, 'path', {class: 'area f' + number, d: 'M' + across(curve.t[first]).toFixed(1) + ' ' + up(0) + 'L' + line.join('L') +
-                        'L' + across(curve.t[end - 1]).toFixed(1) + ' ' + up(0) + 'Z'});
-  if (line.length > 1) make(plot, 'path', {class: 'curve k' + number, d: 'M' + line.join('L')});
+                        'L' + across(stop(end - 1)).toFixed(1) + ' ' + up(0) + 'Z'});
+  if (stop(end - 1) > curve.t[first]) make(plot, 'path', {class: 'curve k' + number, d: 'M' + line.join('L')});
   else make(plot, 'circle', {class: 'f' + number, r: 2.5, cx: across(curve.t[first]), cy: up(curve.v[first])});
 }
 
@@ -83,10 +91,8 @@ function drawPanel(shown) {
 }
 
 function peakOf(curve) {
-  let peak = null;
-  for (let i = 0; i < curve.t.length; ++i)
-    if (curve.t[i] >= view.from && curve.t[i] <= view.to && (peak === null || curve.hi[i] > peak)) peak = curve.hi[i];
-  return peak;
+  const [first, end] = inView(curve);
+  return end > first ? Math.max(...curve.hi.slice(first, end)) : null;
 }
 
 function addPanel(panel) {

@@ -31,20 +31,17 @@ function draw(width) {
 }
 const drawAll = () => draw(plots.clientWidth);
 
-function nearest(times, time) {
-  let low = 0, high = times.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle] < time) low = middle + 1; else high = middle;
-  }
-  return low > 0 && time - times[low - 1] < times[low] - time ? low - 1 : low;
-}
-
+// Before the first reading there is no value, after the last one the last.
 function pointCurve(shown, curve, number) {
-  const at = nearest(curve.t, cursor), {unit} = shown.panel;
+  const at = stepAt(curve.t, cursor), {unit} = shown.panel;
+  if (at < 0) {
+    shown.outputs[number].textContent = 'not read yet';
+    shown.dots[number].setAttribute('visibility', 'hidden');
+    return;
+  }
   const spread = curve.lo[at] < curve.hi[at] ? ` (${figure(curve.lo[at], unit)} to ${figure(curve.hi[at], unit)})` : '';
   shown.outputs[number].textContent = figure(curve.v[at], unit) + spread;
-  const x = across(curve.t[at]), within = x >= 0 && x <= room();
+  const x = across(Math.min(cursor, Math.max(curve.end, curve.t[at]))), within = x >= 0 && x <= room();
   shown.dots[number].setAttribute('cx', x);
   shown.dots[number].setAttribute('cy', shown.up(curve.v[at]));
   shown.dots[number].setAttribute('visibility', within ? 'visible' : 'hidden');
@@ -57,7 +54,7 @@ function point(time) {
     shown.panel.curves.forEach((curve, number) => {
       if (cursor !== null) return pointCurve(shown, curve, number);
       const peak = shown.peaks[number];
-      shown.outputs[number].textContent = peak === null ? 'none here' : 'peak ' + figure(peak, shown.panel.unit);
+      shown.outputs[number].textContent = peak === null ? 'none here' : 'highest ' + figure(peak, shown.panel.unit);
       shown.dots[number].setAttribute('visibility', 'hidden');
     });
   }

@@ -5,10 +5,11 @@
 namespace fathom {
 
 const std::string_view kHtmlScriptScales = R"js(
-// {length, marks: [[time, text]], panels: [{title, unit, app, limit, limitLabel, curves: [{label, t, v, lo, hi}]}],
+// {length, marks: [[time, text]], panels: [{title, unit, app, limit, limitLabel, curves: [{label, t, end, v, lo, hi}]}],
 //  calls: {names, lanes: [{title, t, d, n}]}, t and d in ns,
 //  lanes: {rows, programs, bars: [[row, from, to, ended, colour, pid, cpu, name]], folded, alive}}
-// t: each what is added to the one before; lo and hi, where a point stands for many: their least and most.
+// t: where steps begin, each what is added to the one before; end: of the last step.
+// lo and hi, where a step stands for many: their least and most.
 const plots = document.getElementById('plots');
 if (!plots) return;
 const data = JSON.parse(document.getElementById('data').textContent);
@@ -106,10 +107,8 @@ function timeStep(room) {
 function valueScale(panel) {
   let least = Infinity, most = -Infinity;
   for (const curve of panel.curves) {
-    const any = curve.t.some(time => time >= view.from && time <= view.to);
-    const [first, end] = inView(curve.t);  // between two points there is a line, too
+    const [first, end] = inView(curve);
     for (let i = first; i < end; ++i) {
-      if (any && (curve.t[i] < view.from || curve.t[i] > view.to)) continue;
       least = Math.min(least, curve.lo[i]);
       most = Math.max(most, curve.hi[i]);
     }

@@ -70,10 +70,15 @@ GROUP BY run, label, file, name ORDER BY bytes DESC LIMIT 50)",
      "no copies were recorded: they come from the cuda probe"},
 
     {"gauges-by-second", "Every gauge, second by second; those that add up (_total) as a rate", R"(
-WITH seconds AS (
-  SELECT g.run, g.label, (g.time_ns - r.start_ns) // 1000000000 AS second, g.scope, g.name, g.unit,
-         avg(g.value) AS mean, max_by(g.value, g.time_ns) AS last, max(g.time_ns) AS last_ns
-  FROM gauges g JOIN runs r USING (run) GROUP BY ALL),
+WITH readings AS (
+  SELECT g.run, g.label, g.time_ns - r.start_ns AS at_ns, at_ns // 1000000000 AS second, g.scope, g.name, g.unit, g.value,
+         least(lead(at_ns) OVER (PARTITION BY g.run, g.scope, g.name ORDER BY g.time_ns), (second + 1) * 1000000000) - at_ns AS held_ns
+  FROM gauges g JOIN runs r USING (run)),
+seconds AS (
+  SELECT run, label, second, scope, name, unit,
+         coalesce(sum(value * held_ns) / nullif(sum(held_ns), 0), max_by(value, at_ns)) AS mean,
+         max_by(value, at_ns) AS last, max(at_ns) AS last_ns
+  FROM readings GROUP BY ALL),
 steps AS (
   SELECT *, last - lag(last) OVER series AS step, (last_ns - lag(last_ns) OVER series) / 1e9 AS step_s
   FROM seconds WINDOW series AS (PARTITION BY run, scope, name ORDER BY second))

@@ -135,11 +135,13 @@ class Plot {
 
   void add_curve(const Curve& curve, double top, double scale, const char* colour) {
     std::string path;
-    for (const CurvePoint& point : curve.points)
-      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L",
-                          x_at(static_cast<double>(point.time_ns) * 1e-9),
-                          top + kPanel * (1 - std::clamp(point.value / scale, 0.0, 1.0)));
-    if (curve.points.size() == 1) path += "h1";
+    for (const CurvePoint& point : curve.points) {
+      const double y = top + kPanel * (1 - std::clamp(point.value / scale, 0.0, 1.0));
+      path += fmt::format("{}{:.1f} {:.1f}H{:.1f}", path.empty() ? "M" : "L",
+                          x_at(static_cast<double>(point.from_ns) * 1e-9), y,
+                          x_at(static_cast<double>(point.to_ns) * 1e-9));
+    }
+    if (curve.points.size() == 1 && curve.points[0].from_ns == curve.points[0].to_ns) path += "h1";
     put("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>\n", path, colour);
   }
 

@@ -28,11 +28,11 @@ std::string list_json(const std::vector<Item>& items, const Write& write) {
   return out + "]";
 }
 
-// Times in µs, each as what is added to the one before.
+// Where steps begin, in µs, each as what is added to the one before.
 std::string times_json(const std::vector<CurvePoint>& points) {
   int64_t before_us = 0;
   return list_json(points, [&](const CurvePoint& point) {
-    const int64_t time_us = point.time_ns / 1000, step_us = time_us - before_us;
+    const int64_t time_us = point.from_ns / 1000, step_us = time_us - before_us;
     before_us = time_us;
     return fmt::format("{}", step_us);
   });
@@ -44,9 +44,10 @@ std::string values_json(const std::vector<CurvePoint>& points, double CurvePoint
 }
 
 std::string curve_json(const Curve& curve) {
-  std::string out =
-      fmt::format("{{\"label\":{},\"t\":{},\"v\":{}", name_json(curve.label),
-                  times_json(curve.points), values_json(curve.points, &CurvePoint::value));
+  std::string out = fmt::format("{{\"label\":{},\"t\":{},\"end\":{},\"v\":{}",
+                                name_json(curve.label), times_json(curve.points),
+                                curve.points.empty() ? 0 : curve.points.back().to_ns / 1000,
+                                values_json(curve.points, &CurvePoint::value));
   const bool spread = std::any_of(curve.points.begin(), curve.points.end(),
                                   [](const CurvePoint& point) { return point.least < point.most; });
   if (spread) {

@@ -30,23 +30,23 @@ ReportTable curves_table(const Timeline& timeline) {
   ReportTable table{"curves", "Over time", "", {}, {}};
   table.columns = {{"Figure", ColumnKind::kName},
                    {"Mean", ColumnKind::kNumber},
-                   {"Peak", ColumnKind::kNumber},
-                   {"Peak at", ColumnKind::kNumber}};
+                   {"Highest", ColumnKind::kNumber},
+                   {"From", ColumnKind::kNumber}};
   for (const Panel& panel : timeline.panels) {
     for (const Curve& curve : panel.curves) {
       if (curve.points.empty()) continue;
-      double sum = 0;
-      for (const CurvePoint& point : curve.points) sum += point.value;
       const auto peak = std::max_element(
           curve.points.begin(), curve.points.end(),
           [](const CurvePoint& a, const CurvePoint& b) { return a.most < b.most; });
       table.rows.push_back({panel.from_application ? panel.title : panel.title + ": " + curve.label,
-                            figure_text(sum / static_cast<double>(curve.points.size()), panel.unit),
-                            figure_text(peak->most, panel.unit), moment_text(peak->time_ns)});
+                            figure_text(mean_of(curve.points), panel.unit),
+                            figure_text(peak->most, panel.unit), moment_text(peak->from_ns)});
     }
   }
-  for (const std::string& note : timeline.notes)
-    table.note += (table.note.empty() ? "" : " ") + note;
+  table.note =
+      "Means are weighted by time. Readings hold until the next one and rates are of the time "
+      "between two; peaks between readings are only in the totals above.";
+  for (const std::string& note : timeline.notes) table.note += " " + note;
   return table;
 }
 

@@ -40,10 +40,10 @@ def look(page):
 def hover(page):
     page.value("document.getElementById('plots').scrollIntoView()")
     box = page.value(BOX)
-    expect(page.value(OUTPUTS)[0].startswith("peak "), "peaks are told")
+    expect(page.value(OUTPUTS)[0].startswith("highest "), "the highest values are shown")
     page.move(box["x"] + box["width"] / 2, box["y"] + 60)
     expect(not page.value("document.getElementById('cross').hidden"), "there is a crosshair")
-    expect(not any(text.startswith("peak ") for text in page.value(OUTPUTS)), "each curve tells its value")
+    expect(not any(text.startswith("highest ") for text in page.value(OUTPUTS)), "each curve tells its value")
     expect(page.value("document.querySelectorAll('.nowtext').length") == 1, "the axis tells the time")
 
 
