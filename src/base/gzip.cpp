@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/gzip.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
 
 #include "base/fd.h"
+#include "base/text.h"
 
 namespace fathom {
 namespace {
@@ -17,6 +19,26 @@ ssize_t write_packed(void* file, const char* bytes, size_t size) {
   return written > 0 ? written : 0;
 }
 
+// Where unpacking stopped short; ok where it did not.
+Status check_unpacked(gzFile file, const std::string& path, const std::string& where) {
+  int error = Z_OK;
+  const std::string why = gzerror(file, &error);
+  if (error == Z_OK || error == Z_STREAM_END) return {};
+  if (error == Z_ERRNO) return errno_error("read " + path);
+  const std::string hint =
+      fmt::format("what is intact: gzip -dc {0} >FILE, and use FILE", shell_quote(path));
+  if (error == Z_BUF_ERROR) {
+    return Error{Code::kCorrupt,
+                 fmt::format("{}: truncated: the gzip data ends after {} compressed bytes, {}",
+                             path, format_count(gzoffset(file)), where),
+                 hint};
+  }
+  return Error{Code::kCorrupt,
+               fmt::format("{}: invalid gzip data near compressed byte {}, {}: {}", path,
+                           format_count(gzoffset(file)), where, why),
+               hint};
+}
+
 int close_packed(void* file) { return gzclose(static_cast<gzFile>(file)) == Z_OK ? 0 : -1; }
 
 }  // namespace
@@ -24,14 +46,17 @@ int close_packed(void* file) { return gzclose(static_cast<gzFile>(file)) == Z_OK
 bool is_gzip(std::string_view start) { return start.starts_with("\x1f\x8b"); }
 
 Result<std::string> read_unpacked_start(const std::string& path, size_t most) {
-  TRY_ASSIGN(std::string start, read_start(path, most));
-  if (!is_gzip(start)) return start;
+  auto packed = read_start(path, most);
+  if (!packed.ok() || !is_gzip(packed.value())) return packed;
   const gzFile file = gzopen(path.c_str(), "rbe");
   if (file == nullptr) return errno_error("open " + path);
-  start.resize(most);
+  std::string start(most, '\0');
   const int read = gzread(file, start.data(), static_cast<unsigned>(most));
-  gzclose(file);
   start.resize(read > 0 ? static_cast<size_t>(read) : 0);
+  const Status sound =
+      start.empty() ? check_unpacked(file, path, "before its first byte") : Status{};
+  gzclose(file);
+  TRY(sound);
   return start;
 }
 
@@ -56,17 +81,19 @@ Result<UnpackedLines> UnpackedLines::open(const std::string& path) {
   if (file == nullptr) return errno_error("open " + path);
   gzbuffer(file, kBufferBytes);
   lines.file_.reset(file);
+  lines.path_ = path;
   return lines;
 }
 
-bool UnpackedLines::next(std::string& line) {
+bool UnpackedLines::next(std::string& line, size_t most) {
   line.clear();
   while (true) {
     const size_t end = buffer_.find('\n', at_);
     const size_t stop = std::min(end, buffer_.size());
-    line.append(buffer_, at_, std::min(stop - at_, kMostLine - line.size()));
+    line.append(buffer_, at_, std::min(stop - at_, most - line.size()));
     if (end != std::string::npos) {
       at_ = end + 1;
+      ++lines_;
       return true;
     }
     buffer_.resize(kBufferBytes);
@@ -74,11 +101,14 @@ bool UnpackedLines::next(std::string& line) {
     const int read = gzread(static_cast<gzFile>(file_.get()), buffer_.data(), kBufferBytes);
     buffer_.resize(read > 0 ? static_cast<size_t>(read) : 0);
     if (read > 0) continue;
-    int error = Z_OK;
-    gzerror(static_cast<gzFile>(file_.get()), &error);
-    damaged_ = damaged_ || read < 0 || (error != Z_OK && error != Z_STREAM_END);
+    lines_ += line.empty() ? 0 : 1;
     return !line.empty();
   }
+}
+
+Status UnpackedLines::check() const {
+  return check_unpacked(static_cast<gzFile>(file_.get()), path_,
+                        fmt::format("in line {}", format_count(std::max<int64_t>(1, lines_))));
 }
 
 }  // namespace fathom

@@ -22,7 +22,6 @@ Run run_row(RecordStream& out, const std::string& file, const char* format) {
   run.command = out.string("import " + shell_quote(file));
   run.launcher = out.string(std::string("import ") + format);
   run.version = out.string(kVersion);
-  run.real_offset_ns = real_offset_ns();
   run.start_ns = monotonic_ns();
   return run;
 }
@@ -34,10 +33,10 @@ Result<ImportCounts> import_into(const std::string& folder, const std::string& f
   Run run = run_row(out, file, importer.name);
   out.add(run);
   TRY_ASSIGN(const ImportCounts counts, importer.read(file, out));
-  run.end_ns = monotonic_ns();
-  if (counts.range) {
+  if (counts.range) {  // else its length is not known
     run.start_ns = counts.range->first;
     run.end_ns = counts.range->second;
+    if (counts.has_real_time) run.real_offset_ns = real_offset_ns();
   }
   run.records = out.records() + 1;
   out.add(run);

@@ -2,10 +2,10 @@
 #include "import/driver_log_importer.h"
 
 #include <charconv>
-#include <fstream>
 #include <optional>
 
 #include "base/clock.h"
+#include "base/gzip.h"
 #include "base/saturate.h"
 #include "base/scan.h"
 #include "base/text.h"
@@ -95,7 +95,7 @@ int64_t us_to_ns(int64_t us) {
   return __builtin_mul_overflow(us, kNsPerUs, &ns) ? INT64_MAX : ns;
 }
 
-void add_call(const Line& line, int64_t offset_ns, RecordStream& out) {
+void add_call(const Line& line, int64_t offset_ns, RecordStream& out, ImportCounts& counts) {
   Span span;
   span.start_ns = difference_saturating(*line.start, offset_ns);
   span.duration_ns = us_to_ns(*line.burst);
@@ -104,6 +104,9 @@ void add_call(const Line& line, int64_t offset_ns, RecordStream& out) {
   span.bytes = line.bytes;
   if (const char* direction = direction_of(line)) span.file = out.string(direction);
   out.add(span);
+  int64_t end_ns = span.start_ns;
+  add_saturating(end_ns, span.duration_ns);
+  counts.add_time(span.start_ns, end_ns);
 }
 
 void add_sum(const Line& line, int64_t now_ns, RecordStream& out) {
@@ -133,25 +136,25 @@ bool looks_like_driver_log(std::string_view start) {
 }
 
 Result<ImportCounts> import_driver_log(const std::string& path, RecordStream& out) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{Code::kNotFound, "cannot open " + path};
+  TRY_ASSIGN(UnpackedLines file, UnpackedLines::open(path));
   const int64_t now_ns = monotonic_ns();
   const int64_t offset_ns = real_offset_ns();
-  ImportCounts counts;
-  for (std::string text; std::getline(file, text);) {
+  ImportCounts counts{.has_real_time = true};
+  for (std::string text; file.next(text);) {
     if (trimmed(text).empty()) continue;
     const auto line = parse(text);
     if (!line) {
-      ++counts.skipped;
+      if (++counts.skipped == 1) counts.first_skipped = file.lines();
       continue;
     }
     ++counts.lines;
     if (line->start) {
-      add_call(*line, offset_ns, out);
+      add_call(*line, offset_ns, out, counts);
     } else {
       add_sum(*line, now_ns, out);
     }
   }
+  TRY(file.check());
   if (counts.lines == 0) return Error{Code::kCorrupt, path + " holds no line of such a log"};
   return counts;
 }

@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
+#include "base/gzip.h"
 #include "base/text.h"
 #include "import/folded_line.h"
 #include "import/folded_reader.h"
 
 namespace fathom {
 namespace {
+
+constexpr size_t kMaxLineBytes = size_t{64} << 20;
 
 Frame frame_of(std::string_view text, Interner& names) {
   const FoldedFrame folded = parse_folded_frame(text);
@@ -63,16 +64,13 @@ Error not_folded(const std::string& path, std::string_view start) {
 }
 
 Result<ImportCounts> import_folded(const std::string& path, RecordStream& out) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{Code::kNotFound, "cannot open " + path};
+  TRY_ASSIGN(UnpackedLines file, UnpackedLines::open(path));
   ImportCounts counts;
-  int64_t number = 0;
-  for (std::string text; std::getline(file, text);) {
-    ++number;
+  for (std::string text; file.next(text, kMaxLineBytes);) {
     if (text.empty()) continue;
     const auto line = parse_folded_line(text);
     if (!line) {
-      if (++counts.skipped == 1) counts.first_skipped = number;
+      if (++counts.skipped == 1) counts.first_skipped = file.lines();
       continue;
     }
     ++counts.lines;
@@ -83,6 +81,7 @@ Result<ImportCounts> import_folded(const std::string& path, RecordStream& out) {
     sample.weight = line->count;
     out.add(sample);
   }
+  TRY(file.check());
   if (counts.lines == 0) return Error{Code::kCorrupt, path + " holds no folded stack"};
   return counts;
 }

@@ -4,6 +4,7 @@
 // be its own.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,8 +20,15 @@ struct ImportCounts {
   int64_t lines = 0;          // or events, as the format has them
   int64_t skipped = 0;        // not understood, and left out
   int64_t first_skipped = 0;  // the number of the first such line; 0: not known
-  // The first and the last time of what was read, where it has times of its own.
+  // The first and the last time of what was read; absent: it has no times.
   std::optional<std::pair<int64_t, int64_t>> range = {};
+  bool has_real_time = false;  // the times are of this machine's clock, not since some start
+
+  void add_time(int64_t from_ns, int64_t to_ns) {
+    if (!range) range = {from_ns, to_ns};
+    range->first = std::min(range->first, from_ns);
+    range->second = std::max(range->second, to_ns);
+  }
 };
 
 struct ImporterInfo {

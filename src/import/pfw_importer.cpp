@@ -290,7 +290,7 @@ Result<ImportCounts> import_pfw(const std::string& path, RecordStream& out) {
       reader.skip();
     }
   }
-  if (lines.damaged()) reader.skip();
+  TRY(lines.check());
   const ImportCounts counts = reader.counts();
   if (counts.lines == 0) return Error{Code::kCorrupt, path + " holds no event of a .pfw"};
   return counts;

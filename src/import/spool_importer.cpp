@@ -36,11 +36,7 @@ Result<ImportCounts> import_one(const std::string& path, RecordStream& out) {
   return ImportCounts{.lines = records.calls(), .skipped = reader->damaged()};
 }
 
-}  // namespace
-
-bool looks_like_spool(std::string_view start) { return start.starts_with(SPOOL_MAGIC); }
-
-Result<ImportCounts> import_spool(const std::string& path, RecordStream& out) {
+Result<ImportCounts> import_all(const std::string& path, RecordStream& out) {
   std::error_code failed;
   if (!std::filesystem::is_directory(path, failed)) return import_one(path, out);
   std::vector<std::string> files;
@@ -58,6 +54,27 @@ Result<ImportCounts> import_spool(const std::string& path, RecordStream& out) {
     all.skipped += counts.skipped;
   }
   return all;
+}
+
+}  // namespace
+
+bool looks_like_spool(std::string_view start) { return start.starts_with(SPOOL_MAGIC); }
+
+Result<ImportCounts> import_spool(const std::string& path, RecordStream& out) {
+  ImportCounts times;
+  out.observe([&](const Rows& rows, const Dictionary&) {
+    for (const Span& span : rows.of<Span>())
+      times.add_time(span.start_ns, span.start_ns + span.duration_ns);
+    for (const Counter& counter : rows.of<Counter>())
+      times.add_time(counter.slice_ns, counter.slice_ns + counter.slice_length_ns);
+  });
+  auto counts = import_all(path, out);
+  out.flush();
+  out.observe({});
+  if (!counts.ok()) return counts;
+  counts.value().range = times.range;
+  counts.value().has_real_time = true;
+  return counts;
 }
 
 }  // namespace fathom

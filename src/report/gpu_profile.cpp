@@ -34,6 +34,7 @@ void add_call(GpuCalls& sum, const Span& span, int64_t weight = 1) {
   add_saturating(sum.calls, weight);
   add_saturating(sum.time_ns, times(took_ns, weight));
   add_saturating(sum.bytes, std::max<int64_t>(span.bytes.value_or(0), 0));
+  sum.has_results |= span.result.has_value();
   if (span.result.value_or(0) < 0) add_saturating(sum.errors, int64_t{1});
   sum.longest_ns = std::max(sum.longest_ns, took_ns);
 }
@@ -43,6 +44,7 @@ void add_counter(GpuCalls& sum, const Counter& counter) {
   add_saturating(sum.time_ns, std::max<int64_t>(counter.time_ns.value_or(0), 0));
   if (!counter.time_ns) add_saturating(sum.untimed, std::max<int64_t>(counter.count, 0));
   add_saturating(sum.bytes, std::max<int64_t>(counter.bytes.value_or(0), 0));
+  sum.has_results |= counter.errors.has_value();
   add_saturating(sum.errors, std::max<int64_t>(counter.errors.value_or(0), 0));
 }
 
@@ -70,8 +72,12 @@ class GpuBuilder {
     }
     for (const Counter& counter : batch.rows.of<Counter>())
       if (names.text(counter.layer) == kLayer) add_sum(counter, names);
-    for (const Gauge& gauge : batch.rows.of<Gauge>())
-      if (names.text(gauge.name) == "allocated") add_memory(gauge, names);
+    for (const Gauge& gauge : batch.rows.of<Gauge>()) {
+      if (names.text(gauge.name) == "allocated") add_memory(gauge, names, true);
+      // Of metrics.log, which holds the last value alone.
+      if (names.text(gauge.name) == "mem_used" && names.text(gauge.scope) == kDeviceLayer)
+        add_memory(gauge, names, false);
+    }
   }
 
   void finish() {
@@ -145,9 +151,9 @@ class GpuBuilder {
     if (is_wait(name)) add_counter(profile_.waits, counter);
   }
 
-  void add_memory(const Gauge& gauge, const Dictionary& names) {
+  void add_memory(const Gauge& gauge, const Dictionary& names, bool over_time) {
     GpuMemory& memory = profile_.memory[std::string(names.text(gauge.scope))];
-    memory.peak_bytes = std::max(memory.peak_bytes, gauge.value);
+    if (over_time) memory.peak_bytes = std::max(memory.peak_bytes.value_or(0), gauge.value);
     if (gauge.time_ns < memory.last_ns) return;
     memory.last_ns = gauge.time_ns;
     memory.last_bytes = gauge.value;
@@ -162,6 +168,7 @@ class GpuBuilder {
 void add_run(const Collected& tables, GpuProfile& profile) {
   for (const Run& run : tables.rows.of<Run>()) {
     profile.command = tables.text(run.command);
+    profile.imported = tables.text(run.launcher).starts_with("import");
     if (run.end_ns) profile.duration_ns = std::max<int64_t>(*run.end_ns - run.start_ns, 0);
   }
   for (const ProbeStatus& probe : tables.rows.of<ProbeStatus>()) {
@@ -198,7 +205,7 @@ Result<GpuProfile> load_gpu_profile(const Recording& recording) {
   }));
   builder.finish();
   profile.damage = damage_of(recording, *tables);
-  if (profile.total.calls == 0)
+  if (profile.total.calls == 0 && profile.memory.empty())
     return Error{Code::kNotFound, "no call of the CUDA driver was recorded",
                  "record some: fathom run --probe cuda -- COMMAND"};
   return profile;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,8 @@ namespace fathom {
 
 struct GpuCalls {
   int64_t calls = 0, errors = 0, time_ns = 0, longest_ns = 0, bytes = 0;
-  int64_t untimed = 0;  // of the calls: they were only counted
+  int64_t untimed = 0;       // of the calls: they were only counted
+  bool has_results = false;  // whether calls failed is known
 };
 
 struct GpuCopies {
@@ -25,7 +27,8 @@ struct GpuCopies {
 };
 
 struct GpuMemory {
-  double peak_bytes = 0, last_bytes = 0;
+  std::optional<double> peak_bytes = {};  // absent: only the last value is known
+  double last_bytes = 0;
   int64_t last_ns = INT64_MIN;
 };
 
@@ -48,6 +51,7 @@ struct GpuProfile {
   GpuCalls leaks;
   std::vector<Named<GpuCalls>> leaked_by;  // stacks that allocated them, by bytes
   bool has_probe = false;
+  bool imported = false;  // from a log, which may leave out whole functions
   int64_t dropped = 0;
   std::string why;
 };

@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kUsualRows = 15;
 constexpr size_t kUsualProcesses = 8;
+constexpr const char* kNotImported = "not in the imported file";
 
 std::string share(int64_t part, int64_t whole) {
   if (whole <= 0) return "";
@@ -25,18 +26,26 @@ std::string share(int64_t part, int64_t whole) {
 }
 
 void add_head(const GpuProfile& profile, LabelLines& lines) {
+  const auto is_unknown = [&](const GpuCalls& of) { return profile.imported && of.calls == 0; };
   const GpuCalls& total = profile.total;
   std::vector<std::string> driver = {
       plural(total.calls, "call", "calls"), format_duration_ns(total.time_ns) + " in them",
-      total.errors == 0 ? "none failed" : format_count(total.errors) + " failed"};
+      profile.imported && !total.has_results ? "failures not recorded"
+      : total.errors == 0                    ? "none failed"
+                                             : format_count(total.errors) + " failed"};
   if (total.untimed > 0) driver.push_back(format_count(total.untimed) + " only counted, not timed");
-  lines.add("Driver", driver);
-  lines.add("Launches", {format_count(profile.launches.calls),
-                         format_duration_ns(profile.launches.time_ns) + " of the CPU's time"});
+  lines.add("Driver", is_unknown(total) ? std::vector<std::string>{kNotImported} : driver);
+  if (is_unknown(profile.launches)) {
+    lines.add("Launches", {kNotImported});
+  } else {
+    lines.add("Launches", {format_count(profile.launches.calls),
+                           format_duration_ns(profile.launches.time_ns) + " of the CPU's time"});
+  }
   if (profile.gaps.calls() > 0)
     lines.add("Gaps", {bound_text(profile.gaps.percentile(50)) + " between launches (median)",
                        bound_text(profile.gaps.percentile(99)) + " (99 %)",
                        bound_text(profile.gaps.longest()) + " the longest"});
+  if (is_unknown(profile.waits)) return lines.add("Waits", {kNotImported});
   std::vector<std::string> waits = {format_duration_ns(profile.waits.time_ns) + " for the GPU",
                                     plural(profile.waits.calls, "call", "calls")};
   if (const std::string of = share(profile.waits.time_ns, profile.duration_ns); !of.empty())
@@ -48,9 +57,15 @@ void add_memory(const GpuProfile& profile, LabelLines& lines) {
   size_t shown = 0;
   for (const auto& [scope, memory] : profile.memory) {
     if (++shown > kUsualProcesses) break;
-    lines.add(shown == 1 ? "Memory" : "",
-              {printable(scope), format_bytes(memory.peak_bytes) + " at most",
-               format_bytes(memory.last_bytes) + " at the end"});
+    std::vector<std::string> parts = {printable(scope)};
+    if (memory.peak_bytes) {
+      parts.push_back(format_bytes(*memory.peak_bytes) + " at most");
+      parts.push_back(format_bytes(memory.last_bytes) + " at the end");
+    } else {
+      parts.push_back(format_bytes(memory.last_bytes) + " when the file was last written");
+      parts.emplace_back("peak not recorded");
+    }
+    lines.add(shown == 1 ? "Memory" : "", parts);
   }
   if (profile.memory.size() > kUsualProcesses)
     lines.add("", {format_count(profile.memory.size() - kUsualProcesses) + " more processes"});
@@ -145,6 +160,7 @@ std::string leaks_text(const GpuProfile& profile, const ReportOptions& options) 
 }
 
 std::string functions_text(const GpuProfile& profile, const ReportOptions& options) {
+  if (profile.functions.empty()) return "";
   const size_t rows = rows_shown(options, kUsualRows, profile.functions.size());
   TextTable table({{"function", Side::kLeft, 0, kLeastName},
                    {"calls"},

@@ -18,8 +18,9 @@ bool attached(const Summary& summary) {
 std::string ending(const Summary& summary) {
   const Run& run = summary.run();
   const std::string_view reason = summary.text(run.end_reason);
+  if (imported(summary)) return "imported";
   if (!run.end_ns) return "end not recorded";
-  std::string text = imported(summary) ? "imported" : "";
+  std::string text;
   if (run.exit_status) text = fmt::format("exit {}", *run.exit_status);
   if (run.exit_signal) {
     const char* name = sigabbrev_np(static_cast<int>(*run.exit_signal));
@@ -53,7 +54,9 @@ std::vector<std::string> run_facts(const Summary& summary) {
   const Run& run = summary.run();
   std::vector<std::string> facts = {ending(summary)};
   const bool timed = run.end_ns || summary.duration_ns > 0;
-  facts.push_back(timed ? format_duration_ns(summary.duration_ns) : "duration not recorded");
+  facts.push_back(timed               ? format_duration_ns(summary.duration_ns)
+                  : imported(summary) ? "without times"
+                                      : "duration not recorded");
   const auto processes =
       run.processes.value_or(static_cast<int64_t>(summary.tables->rows.of<Process>().size()));
   if (processes > 0) facts.push_back(plural(processes, "process", "processes"));

@@ -5,6 +5,7 @@
 
 #include "report/event_cut.h"
 #include "report/profile.h"
+#include "report/run_facts.h"
 
 namespace fathom {
 namespace {
@@ -137,6 +138,7 @@ Status add_stacks(const Recording& recording, Summary& summary) {
 Result<int64_t> last_time_ns(const Recording& recording, const Summary& summary) {
   const Run& run = summary.run();
   if (run.end_ns) return *run.end_ns;
+  if (imported(summary)) return run.start_ns;  // of a file without times
   int64_t last_ns = run.start_ns;
   TRY(recording.read(tables_of<Sample, Span>(), [&](const Batch& batch) -> Status {
     for (const Sample& sample : batch.rows.of<Sample>())
