@@ -6,13 +6,14 @@
 
 #include "base/simdjson.h"
 #include "base/text.h"
+#include "report/report.h"
 
 namespace fathom {
 namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr size_t kColumns = 80;
+constexpr size_t kNodeColumns = 30, kRunColumns = 28, kHostColumns = 16;  // on a terminal
 
 std::string text_in(const dom::object& object, const char* key) {
   std::string_view text;
@@ -78,11 +79,16 @@ std::string gauge_of(const dom::object& event) {
   });
 }
 
-std::string sum_of(const dom::object& event) {
-  return first_of(event, "sums", [](const dom::object& sum) {
+// Of a line that may be as long as it is, nothing is cut.
+size_t cut_to(size_t columns, size_t line_columns) {
+  return line_columns < kAnyWidth ? columns : kAnyWidth;
+}
+
+std::string sum_of(const dom::object& event, size_t columns) {
+  return first_of(event, "sums", [columns](const dom::object& sum) {
     const int64_t added = number_in(sum, "added");
     return fmt::format("{} {}{} in {}", text_in(sum, "event"), added < 0 ? "" : "+", added,
-                       fit(text_in(sum, "node"), 30));
+                       fit(text_in(sum, "node"), cut_to(kNodeColumns, columns)));
   });
 }
 
@@ -99,7 +105,7 @@ std::string counted(uint64_t count, const char* what) {
 
 }  // namespace
 
-Result<std::string> job_text(const std::string& job, const std::string& runs) {
+Result<std::string> job_text(const std::string& job, const std::string& runs, size_t columns) {
   TRY(load_simdjson());
   dom::parser parser, runs_parser;
   dom::object object;
@@ -110,39 +116,41 @@ Result<std::string> job_text(const std::string& job, const std::string& runs) {
   const std::string description = text_in(object, "description"), labels = labels_text(object);
   std::string text = fit(fmt::format("job {}{}{}", number_in(object, "id"),
                                      description.empty() ? "" : ": ", description),
-                         kColumns) +
+                         columns) +
                      "\n";
   text += fmt::format("created {} UTC, {}, {}\n", moment(text_in(object, "created")),
                       counted(static_cast<uint64_t>(number_in(object, "rows")), "benchmark row"),
                       counted(list.size(), "run"));
-  if (!labels.empty()) text += fit("labels " + labels, kColumns) + "\n";
+  if (!labels.empty()) text += fit("labels " + labels, columns) + "\n";
   if (list.size() > 0)
     text += fmt::format("\n{:<28}  {:<16}  {:>7}  {}\n", "run", "host", "batches", "last, UTC");
   for (const dom::element element : list) {
     dom::object run;
     if (element.get(run) != simdjson::SUCCESS) continue;
-    text += fmt::format("{}  {}  {:>7}  {}\n", pad(fit(text_in(run, "run"), 28), 28),
-                        pad(fit(text_in(run, "host"), 16), 16), number_in(run, "acknowledged"),
-                        moment(text_in(run, "last")));
+    text += fmt::format("{}  {}  {:>7}  {}\n",
+                        pad(fit(text_in(run, "run"), cut_to(kRunColumns, columns)), kRunColumns),
+                        pad(fit(text_in(run, "host"), cut_to(kHostColumns, columns)), kHostColumns),
+                        number_in(run, "acknowledged"), moment(text_in(run, "last")));
   }
   return text;
 }
 
-std::string event_line(const std::string& json) {
+std::string event_line(const std::string& json, size_t columns) {
   dom::parser parser;
   dom::object event;
   if (!load_simdjson().ok() || parser.parse(json).get(event) != simdjson::SUCCESS)
-    return fit(printable(json), kColumns);
+    return fit(printable(json), columns);
   if (const int64_t lost = number_in(event, "events"); lost > 0 && event["job"].error())
     return fmt::format("{} events were lost: this reader is too slow", lost);
   const std::string time = moment(text_in(event, "time"));
   std::string line = time.size() > 11 ? time.substr(11) : time;
-  for (const std::string& part : {mark_of(event), row_of(event), gauge_of(event), sum_of(event)})
+  for (const std::string& part :
+       {mark_of(event), row_of(event), gauge_of(event), sum_of(event, columns)})
     if (!part.empty()) line += "  " + part;
   if (line.size() <= 8) line += "  a batch of " + run_of(event) + " without figures";
   const int64_t sums = number_in(event, "nodes");
   if (sums > 1) line += fmt::format("  {} sums", sums);
-  return fit(line, kColumns);
+  return fit(line, columns);
 }
 
 }  // namespace fathom

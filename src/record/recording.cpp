@@ -250,7 +250,7 @@ Result<Recording> Recording::between(Maybe from_ns, Maybe to_ns) const {
   const int64_t start_ns = runs.empty() ? 0 : runs.front().start_ns;
   const Maybe end_ns = runs.empty() ? std::nullopt : runs.front().end_ns;
   if (from_ns && end_ns && start_ns + *from_ns > *end_ns) {
-    return Error{Code::kInvalid,
+    return Error{Code::kNotFound,
                  fmt::format("nothing was recorded after {}: the run had ended by then",
                              format_duration_ns(*from_ns)),
                  fmt::format("--from is a time after the start; the run took {}",

@@ -187,7 +187,7 @@ CallRange call_range(const Collected& tables, const ProfileFilter& filter) {
 Error nothing_found(const Recording& recording, const ProfileFilter& filter,
                     const IoProfile& profile) {
   if (filter.from_ns || filter.to_ns) {
-    return Error{Code::kInvalid, recording.path() + " holds no I/O calls of that time",
+    return Error{Code::kNotFound, recording.path() + " holds no I/O calls of that time",
                  "leave out --from or --to"};
   }
   Error error{Code::kNotFound, recording.path() + " holds no I/O calls",

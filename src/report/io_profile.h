@@ -90,7 +90,7 @@ struct IoProfile {
 // The functions that wait_ns of the total was spent in, most first: "poll, wait4", "poll, …".
 std::string waited_in(const IoProfile& profile);
 
-// kNotFound where the recording holds no calls of I/O, kInvalid where none passes the filter.
+// kNotFound where the recording holds no calls of I/O, or none passes the filter.
 Result<IoProfile> load_io_profile(const Recording& recording, const ProfileFilter& filter);
 
 }  // namespace fathom

@@ -26,7 +26,11 @@ constexpr size_t kLeastFunction = 8;
 std::string time_share(const IoProfile& profile) {
   const double share = ratio(profile.total.io_ns.value_or(0), profile.duration_ns);
   if (profile.threads.size() < 2) return percent(share) + " of the run";
-  return fmt::format("{:.2f} of {} threads at a time", share, format_count(profile.threads.size()));
+  // Mean number of threads in a call; of little, two digits.
+  const std::string mean = share >= 0.1 || share <= 0 ? fmt::format("{:.2f}", share)
+                           : share < 0.0001           ? std::string("<0.0001")
+                                                      : fmt::format("{:.2g}", share);
+  return fmt::format("{} of {} threads at a time", mean, format_count(profile.threads.size()));
 }
 
 // Of some sources only the calls are known.

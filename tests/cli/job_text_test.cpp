@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/report.h"
+
 namespace fathom {
 namespace {
 
@@ -15,7 +17,8 @@ TEST(JobText, AJobAndItsRunsAreAShortTable) {
       "\"created\":\"2026-11-15T14:00:00.123Z\",\"rows\":3}",
       "{\"runs\":[{\"run\":\"r\\u001b[2J" + std::string(300, 'x') +
           "\",\"host\":\"h\",\"acknowledged\":7,\"first\":\"\",\"last\":"
-          "\"2026-11-15T15:00:00.000Z\"}]}");
+          "\"2026-11-15T15:00:00.000Z\"}]}",
+      80);
   ASSERT_TRUE(text.ok());
   EXPECT_THAT(text.value(), HasSubstr("job 2001: nightly\n"
                                       "created 2026-11-15 14:00:00 UTC, 3 benchmark rows, 1 run\n"
@@ -45,7 +48,19 @@ TEST(JobText, AnEventIsALine) {
                        "\"r1\":1},\"sums\":[],\"rows\":[],\"row_count\":0}"),
             "14:00:01  a batch of r1 without figures");
   EXPECT_EQ(event_line("{\"events\":5}"), "5 events were lost: this reader is too slow");
-  EXPECT_EQ(event_line(std::string(500, 'y')), std::string(79, 'y') + "…");
+  EXPECT_EQ(event_line(std::string(500, 'y'), 80), std::string(79, 'y') + "…");
+}
+
+TEST(JobText, NothingIsCutInAFile) {
+  const std::string node(300, 'n'), run(300, 'r');
+  const std::string line = event_line(
+      "{\"job\":1,\"time\":\"2026-11-15T14:00:01.000Z\",\"nodes\":1,\"sums\":[{\"node\":\"" + node +
+          "\",\"event\":\"cycles\",\"added\":17}]}",
+      kAnyWidth);
+  EXPECT_EQ(line, "14:00:01  cycles +17 in " + node);
+  const auto text = job_text("{\"id\":1,\"created\":\"\",\"rows\":0}",
+                             "{\"runs\":[{\"run\":\"" + run + "\",\"host\":\"h\"}]}", kAnyWidth);
+  EXPECT_THAT(text.value(), HasSubstr(run));
 }
 
 }  // namespace
