@@ -32,16 +32,20 @@ Result<std::vector<ProfileSource>> both_sides(const Arguments& arguments) {
   return sources;
 }
 
-std::string format_from(const Arguments& arguments) {
-  const std::string format = arguments.text("as");
-  const std::string output = arguments.text("output");
-  if (!arguments.has("as") && output.ends_with(".svg")) return "diff-flamegraph";
-  if (!arguments.has("as") && output.ends_with(".html")) return "diff-html";
+constexpr NamedFormat kFormats[] = {
+    {".html", "html"}, {".svg", "flamegraph"}, {".json", "json"}, {".folded", "folded"}};
+
+Result<std::string> format_from(const Arguments& arguments) {
+  std::string format = arguments.text("as");
+  if (!arguments.has("as")) {
+    TRY_ASSIGN(format, format_of_name(arguments.text("output"), kFormats, format));
+  }
   return format == "table" ? "diff" : "diff-" + format;
 }
 
 Result<int> run_diff(const Arguments& arguments) {
-  TRY_ASSIGN(const ReportInfo* report, find_report(format_from(arguments)));
+  TRY_ASSIGN(const std::string format, format_from(arguments));
+  TRY_ASSIGN(const ReportInfo* report, find_report(format));
   TRY_ASSIGN(const std::vector<ProfileSource> sources, both_sides(arguments));
   ReportOptions options;
   TRY(read_report_flags(arguments, options));
@@ -68,6 +72,11 @@ constexpr Flag kFlags[] = {
      .repeatable = true,
      .completes = "run"},
     {.name = "amounts", .help = "compare amounts, such as CPU time, not shares of each side"},
+    {.name = "contained",
+     .value = "WHETHER",
+     .help = "whether one side contains the samples of the other, which are then subtracted",
+     .fallback = "auto",
+     .choices = "auto yes no"},
     {.name = "width",
      .value = "SIDE",
      .help = "what boxes are as wide as; both shows what appeared and what vanished",
@@ -127,7 +136,9 @@ extern constinit const Command kDiffCommand = {
         "A change stands beside its 95 % interval. With several runs a side the interval is as "
         "wide "
         "as these differ among themselves; with one it knows only the chance of sampling. What is "
-        "called a difference is so at 5 % for all that is compared together.",
+        "called a difference is so at 5 % for all that is compared together. Runs with different "
+        "labels are configurations, not repetitions. If one side contains the other, such as all "
+        "configurations together and one of them, that one is compared with the rest.",
     .flags = kFlags,
     .positionals = kPositionals,
     .run = run_diff,

@@ -14,8 +14,9 @@ namespace {
 
 // Flags that only some formats heed; ReportInfo::flags names them.
 constexpr std::string_view kFlagsOfFormats[] = {
-    "table", "event",     "process",  "thread", "rate",  "from",    "to",         "group-by",
-    "limit", "min-share", "function", "lines",  "width", "amounts", "generation", "nodes"};
+    "table", "event",    "process",   "thread",     "rate",     "from",
+    "to",    "group-by", "limit",     "min-share",  "function", "lines",
+    "width", "amounts",  "contained", "generation", "nodes"};
 
 bool heeds(const ReportInfo& report, std::string_view flag) {
   for (const std::string_view known : split_words(report.flags)) {
@@ -41,18 +42,13 @@ Status check_flags(const ReportInfo& report, const Arguments& arguments) {
   return {};
 }
 
-// The format that a file's name asks for, where nothing else does; empty: none.
-std::string_view format_of(std::string_view output) {
-  if (output.ends_with(".gz")) output.remove_suffix(3);
-  if (output.ends_with(".md")) return "markdown";
-  for (const std::string_view plain : {"json", "csv", "folded"}) {
-    if (output.ends_with("." + std::string(plain))) return plain;
-  }
-  for (const ReportInfo& report : all_reports()) {  // the first is the usual one of its kind
-    if (report.extension != nullptr && output.ends_with(report.extension)) return report.name;
-  }
-  return {};
-}
+// What the name of a file chooses, where nothing else does: of one recording, and of stacks.
+constexpr NamedFormat kFormatsOfRuns[] = {
+    {".html", "html"}, {".svg", "flamegraph"},  {".md", "markdown"},
+    {".json", "json"}, {".csv", "csv"},         {".folded", "folded"},
+    {".pfw", "pfw"},   {".pftrace", "pftrace"}, {".prom", "openmetrics"}};
+constexpr NamedFormat kFormatsOfStacks[] = {
+    {".html", "flamegraph-html"}, {".svg", "flamegraph"}, {".folded", "folded"}};
 
 // A page where the file that is to be written is named like one.
 Result<const ReportInfo*> chosen_report(const Arguments& arguments,
@@ -62,11 +58,12 @@ Result<const ReportInfo*> chosen_report(const Arguments& arguments,
   std::string name = arguments.text("as");
   const bool several = folded || sources.size() > 1;
   if (!arguments.has("as")) {
-    const std::string_view format = format_of(arguments.text("output"));
-    if (several)
-      name = "top";
-    else if (!format.empty())
-      name = format;
+    const std::string output = arguments.text("output");
+    if (several) {
+      TRY_ASSIGN(name, format_of_name(output, kFormatsOfStacks, "top"));
+    } else {
+      TRY_ASSIGN(name, format_of_name(output, kFormatsOfRuns, name));
+    }
   }
   TRY_ASSIGN(const ReportInfo* report, find_report(name));
   if (report->page != nullptr && arguments.text("output").ends_with(".html")) {
@@ -177,6 +174,12 @@ constexpr Flag kFlags[] = {
      .choices = "both before after",
      .group = "Differences"},
     {.name = "amounts", .help = "compare amounts, not shares of each side", .group = "Differences"},
+    {.name = "contained",
+     .value = "WHETHER",
+     .help = "whether one side contains the samples of the other, which are then subtracted",
+     .fallback = "auto",
+     .choices = "auto yes no",
+     .group = "Differences"},
     {.name = "function",
      .letter = 'f',
      .value = "NAME",

@@ -33,13 +33,18 @@ Result<std::string> picture_path(const std::string& source, const ReportInfo& re
   return path;
 }
 
-// A file that ends in .gz is packed.
-Result<std::FILE*> create_output(const std::string& path) {
+Status check_not_foreign(std::string_view path) {
   for (const char* foreign : {".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp"}) {
     if (path.ends_with(foreign))
       return Error{Code::kInvalid, fmt::format("no report is written as {}", foreign + 1),
                    "-o NAME.svg for a picture, -o NAME.html for a page; a browser prints both"};
   }
+  return {};
+}
+
+// A file that ends in .gz is packed.
+Result<std::FILE*> create_output(const std::string& path) {
+  TRY(check_not_foreign(path));
   if (path.ends_with(".gz")) return create_gzip(path);
   std::FILE* file = std::fopen(path.c_str(), "we");
   if (file == nullptr) return errno_error("open " + path);
@@ -82,6 +87,26 @@ ReportOptions::Width width_from(std::string_view name) {
 
 }  // namespace
 
+Result<std::string_view> format_of_name(std::string_view output,
+                                        std::span<const NamedFormat> formats,
+                                        std::string_view fallback) {
+  if (output.ends_with(".gz")) output.remove_suffix(3);
+  const std::string_view name = output.substr(output.rfind('/') + 1);
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return fallback;
+  std::string known = "*.txt";
+  for (const auto& [suffix, format] : formats) {
+    if (name.ends_with(suffix)) return format;
+    known += ", *" + std::string(suffix);
+  }
+  const std::string_view suffix = name.substr(dot);
+  if (suffix == ".txt") return fallback;
+  TRY(check_not_foreign(name));
+  return Error{Code::kInvalid,
+               fmt::format("no report format has the suffix '{}'", printable(suffix)),
+               fmt::format("name the file {}, or choose the format with --as FORMAT", known)};
+}
+
 Status read_report_flags(const Arguments& arguments, ReportOptions& options) {
   options.filter.event = arguments.text("event");
   options.filter.process = arguments.text("process");
@@ -97,6 +122,12 @@ Status read_report_flags(const Arguments& arguments, ReportOptions& options) {
   TRY(read_times(arguments, options.filter));
   options.normalised = !arguments.has("amounts");
   options.width = width_from(arguments.text("width"));
+  if (is_given(arguments, "contained")) {
+    const std::string contained = arguments.text("contained");
+    options.contained = contained == "yes"  ? ReportOptions::Contained::kYes
+                        : contained == "no" ? ReportOptions::Contained::kNo
+                                            : ReportOptions::Contained::kAuto;
+  }
   if (arguments.has("limit")) {
     TRY_ASSIGN(const int64_t limit, arguments.number("limit"));
     if (limit < 0) return Error{Code::kInvalid, "--limit is a number of rows; 0 shows all"};

@@ -2,7 +2,9 @@
 // What `report` and `diff` have in common: flags that choose samples, and where a report goes.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -10,6 +12,15 @@
 #include "report/report.h"
 
 namespace fathom {
+
+struct NamedFormat {
+  std::string_view suffix, format;
+};
+// The format that a file's name chooses, with or without .gz behind it. `fallback` where it has no
+// suffix or .txt; kInvalid for another one.
+Result<std::string_view> format_of_name(std::string_view output,
+                                        std::span<const NamedFormat> formats,
+                                        std::string_view fallback);
 
 // Flags of the command that say what a report is made of; those it does not declare are left out.
 Status read_report_flags(const Arguments& arguments, ReportOptions& options);

@@ -159,15 +159,14 @@ Status each_line(int fd, const std::string& path, Take take) {
 
 }  // namespace
 
-Status each_folded_line(const std::string& path,
-                        const std::function<void(const FoldedLine& line)>& visit) {
+Status each_folded_line(const std::string& path, const VisitFoldedLine& visit) {
   TRY_ASSIGN(const Fd file, open_file(path, O_RDONLY));
   int64_t lines = 0;
   TRY(each_line(file.get(), path, [&](std::string_view text) {
-    const auto line = parse_folded_line(text);
-    if (!line || line->count > kMostWeight) return;
-    ++lines;
-    visit(*line);
+    auto line = parse_folded_line(text);
+    if (line && line->count > kMostWeight) line.reset();
+    lines += line ? 1 : 0;
+    visit(text, line);
   }));
   if (lines == 0) return Error{Code::kCorrupt, path + " holds no folded stack"};
   return {};

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "import/folded_line.h"
@@ -20,8 +22,9 @@ constexpr std::string_view kFoldedEvent = "samples";
 // From a file or a pipe. kCorrupt where no line is a stack, or counts add up beyond 2^53.
 Result<ImportCounts> read_folded(const std::string& path, SampleSums& sums);
 
-// The same line by line, for whoever needs them apart.
-Status each_folded_line(const std::string& path,
-                        const std::function<void(const FoldedLine& line)>& visit);
+// The same line by line: each line as the file has it, and what it holds; nothing where it is not a
+// folded stack. kCorrupt where no line is one.
+using VisitFoldedLine = std::function<void(std::string_view, const std::optional<FoldedLine>&)>;
+Status each_folded_line(const std::string& path, const VisitFoldedLine& visit);
 
 }  // namespace fathom

@@ -34,7 +34,7 @@ namespace {
 
 // What every report about stacks heeds.
 #define FATHOM_STACK_FLAGS "event process thread rate from to group-by"
-#define FATHOM_DIFF_FLAGS " width amounts"
+#define FATHOM_DIFF_FLAGS " width amounts contained"
 
 using WriteStacks = Status (*)(ProfileSources sources, const ReportOptions& options);
 
@@ -108,7 +108,7 @@ constexpr std::array kReports = {
                                FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " lines",
                                {".html", kFlamePageMark}),
     of_stacks<write_diff_folded>("diff-folded", "stacks with both counts, for other tools",
-                                 FATHOM_STACK_FLAGS " lines"),
+                                 FATHOM_STACK_FLAGS " lines contained"),
     of_stacks<write_diff_json>("diff-json", "the table of differences as JSON",
                                FATHOM_STACK_FLAGS FATHOM_DIFF_FLAGS " limit lines"),
     of_stacks<write_contribution_report>("contribution",

@@ -10,13 +10,14 @@
 #include "base/text_style.h"
 #include "report/function_match.h"
 #include "report/profile_text.h"
+#include "report/share_interval.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kUsualRows = 15;
-constexpr size_t kShareColumns = 22;  // of the function itself
-constexpr size_t kFigureColumns = 30;
+constexpr size_t kShareColumns = 28;  // of the function itself
+constexpr size_t kFigureColumns = 35;
 constexpr size_t kMostNamed = 8;
 constexpr uint32_t kNobody = UINT32_MAX;      // as a caller: it is the root
 constexpr uint32_t kItself = UINT32_MAX - 1;  // as a callee: it was running itself
@@ -110,12 +111,12 @@ class NeighbourText {
            kShareColumns);
     }
     const auto share = [&](const Weight& weight) {
-      const double part = profile_.share(weight.weight);
-      return fmt::format("{:.2f} {} %", 100 * part, interval_text(part, profile_.total));
+      return share_text(profile_.share(weight.weight), profile_.total);
     };
-    text_ += fmt::format("{:>{}}  of all samples have it on their stack\n", share(found.total),
+    text_ += fmt::format("{:>{}}  of all samples, on the stack\n", share(found.total),
                          kShareColumns - 2);
-    text_ += fmt::format("{:>{}}  were taken in itself\n\n", share(found.self), kShareColumns - 2);
+    text_ +=
+        fmt::format("{:>{}}  of all samples, in itself\n\n", share(found.self), kShareColumns - 2);
   }
 
   void add_list(std::string_view heading, const Sums& sums, const Weight& whole) {
@@ -139,8 +140,8 @@ class NeighbourText {
         whole.weight > 0 ? static_cast<double>(weight.weight) / static_cast<double>(whole.weight)
                          : 0;
     const std::string figures =
-        fmt::format("{:.2f} % {:>7} {:>10}", 100 * share, interval_text(share, whole),
-                    format_count(weight.samples));
+        fmt::format("{:.2f} % {:>12} {:>10}", 100 * share,
+                    interval_cell(share_interval(share, whole)), format_count(weight.samples));
     if (function == kNobody || function == kItself) {
       line(figures, Style::kFaint,
            function == kItself ? "(itself)" : "(nobody: it is the root of the stack)", "");

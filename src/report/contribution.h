@@ -14,21 +14,22 @@
 
 namespace fathom {
 
-// A stack as the tool compares it: without its first two frames and its count, from the first "["
-// to the last "]", "Interpreter" and digits left out, ".." made ".", runs of ";" made one, and none
-// before it. `folded` has no count.
+// A stack as the tool compares it: without its first two frames (the last frame always stays), and
+// without everything from the first "[" to the last "]", "Interpreter" and digits; ".." becomes
+// ".", runs of ";" become one, and a leading ";" is removed. `folded` has no count.
 std::string clean_trace(std::string_view folded);
 
+// One configuration.
 struct Traces {
   std::string name;
-  // Cleaned stacks: how often lines had them, and the samples.
-  struct Seen {
-    int64_t lines = 0;
-    Weight sum = {};
-  };
-  std::map<std::string, Seen, std::less<>> stacks;
+  std::map<std::string, int64_t, std::less<>> lines;  // cleaned, also empty: how often they occur
+  std::map<std::string, Weight, std::less<>> stacks;  // cleaned: samples
+  int64_t skipped_lines = 0, first_skipped = 0;       // which are not folded stacks
 
   void add(std::string_view folded, const Weight& sum);
+  // A line of a file with its count, whatever it holds: the tool compares every line.
+  void add_line(std::string_view line);
+  void add_samples(std::string_view folded, const Weight& sum);
 };
 
 // `sort | uniq -u` of each and of all those lines together: only what occurs exactly once is left.
@@ -46,11 +47,12 @@ struct StackContribution {
   Weight samples = {};            // that it took
   Weight exclusive_samples = {};  // of stacks that no other has
   Weight covered_samples = {};    // that all took of stacks that it has
+  Weight emptied = {};            // that it took of stacks with no text after cleaning: not counted
 };
 struct Contributions {
   std::vector<StackContribution> each;
   int64_t distinct = 0, common = 0;  // of all together
-  Weight samples = {};
+  Weight samples = {}, emptied = {};
 };
 Contributions contributions(const std::vector<Traces>& configurations);
 

@@ -15,6 +15,7 @@
 #include "report/io_text.h"
 #include "report/label_lines.h"
 #include "report/profile.h"
+#include "report/share_interval.h"
 #include "report/text_table.h"
 #include "report/unwind_quality.h"
 
@@ -23,8 +24,15 @@ namespace {
 
 // A file line by line, as the tool has it: lines that say the same are lines of their own.
 Status add_file(const ProfileSource& source, Traces& traces) {
-  return each_folded_line(source.path, [&](const FoldedLine& line) {
-    traces.add(line.stack, {line.count, line.count});
+  int64_t number = 0;
+  return each_folded_line(source.path, [&](std::string_view text, const auto& line) {
+    ++number;
+    traces.add_line(text);
+    if (line) {
+      traces.add_samples(line->stack, {line->count, line->count});
+    } else if (!text.empty() && text != "\r" && ++traces.skipped_lines == 1) {
+      traces.first_skipped = number;
+    }
   });
 }
 
@@ -74,19 +82,42 @@ std::string compatible_text(const std::vector<Traces>& all, const ReportOptions&
          "\n\n";
 }
 
-// A share of all samples, and half its interval.
+// A share of all samples, and its interval.
 struct Share {
-  double value = 0, half_width = 0;
+  double value = 0;
+  Interval interval;
 };
 Share share_of(const Weight& part, const Weight& all) {
   if (all.weight <= 0) return {};
   const double value = static_cast<double>(part.weight) / static_cast<double>(all.weight);
-  return {value, share_half_width(value, all)};
+  return {value, share_interval(value, all)};
 }
 
-std::string share_text(const Weight& part, const Weight& all) {
-  return fmt::format("{} ± {:.1f}", percent_text(part.weight, all.weight),
-                     100 * share_of(part, all).half_width);
+std::string share_cell(const Weight& part, const Weight& all) {
+  return fmt::format("{} ({})", percent_text(part.weight, all.weight),
+                     interval_text(share_of(part, all).interval));
+}
+
+// Samples that no share is of.
+std::string emptied_text(const Contributions& found, const ReportOptions& options) {
+  if (found.emptied.samples == 0) return {};
+  const std::string words =
+      fmt::format("{} of {} samples not counted: cleaning left no text of their stacks",
+                  format_count(found.emptied.samples),
+                  format_count(found.samples.samples + found.emptied.samples));
+  return wrap(words, options.columns, 0) + "\n";
+}
+
+std::string skipped_text(const std::vector<Traces>& all, const ReportOptions& options) {
+  std::string text;
+  for (const Traces& traces : all) {
+    if (traces.skipped_lines == 0) continue;
+    const std::string words =
+        fmt::format("{}: {} not counted as samples, not a folded stack: first line {}", traces.name,
+                    plural(traces.skipped_lines, "line", "lines"), traces.first_skipped);
+    text += wrap(words, options.columns, 2, LongWord::kCut) + "\n";
+  }
+  return text;
 }
 
 std::string correct_text(const std::vector<Traces>& all, const ReportOptions& options) {
@@ -105,9 +136,9 @@ std::string correct_text(const std::vector<Traces>& all, const ReportOptions& op
     table.add({all[i].name, format_count(mine.distinct),
                percent_text(mine.distinct, found.distinct), format_count(mine.exclusive),
                percent_text(mine.exclusive, found.distinct), format_count(mine.common),
-               share_text(mine.samples, found.samples),
-               share_text(mine.exclusive_samples, found.samples),
-               share_text(mine.covered_samples, found.samples)});
+               share_cell(mine.samples, found.samples),
+               share_cell(mine.exclusive_samples, found.samples),
+               share_cell(mine.covered_samples, found.samples)});
   }
   std::string text = styled(Style::kHeading, "Distinct stacks over those of all", options.colours) +
                      "\n" +
@@ -115,14 +146,16 @@ std::string correct_text(const std::vector<Traces>& all, const ReportOptions& op
                                      format_count(found.distinct), format_count(found.common),
                                      format_count(found.samples.samples)),
                          options.columns) +
-                     "\n" + table.write(options);
+                     "\n" + emptied_text(found, options) + table.write(options);
+  text += skipped_text(all, options);
   if (const auto names = table.left_out(options.columns); !names.empty())
     text += footnote("a wider terminal also shows: " + join(names, ", "), options);
   for (const char* words :
        {"exclusive: that no other configuration has; common: that all have",
-        "samples: its part of all samples; the next exclusive: in stacks that no other has",
-        "covered: all samples, whoever took them, of stacks that it has",
-        "±: the 95 % interval of a share of samples, in percent"})
+        "samples: its part of the samples counted above; the next exclusive: in stacks that no "
+        "other has",
+        "covered: the samples of all configurations in stacks that it has",
+        "in brackets: the 95 % interval of a share of samples, in percent"})
     text += styled(Style::kFaint, "  " + wrap(words, options.columns, 4), options.colours) + "\n";
   return text;
 }
@@ -140,23 +173,26 @@ Status write_contribution_json(ProfileSources sources, const ReportOptions& opti
   const std::vector<CompatibleShare> compatible = compatible_shares(all);
   const auto sampled = [&](const Weight& part) {
     const Share share = share_of(part, found.samples);
-    return fmt::format(R"({{"samples":{},"weight":{},"share":{:.6f},"interval":{:.6f}}})",
-                       part.samples, part.weight, share.value, share.half_width);
+    return fmt::format(R"({{"samples":{},"weight":{},"share":{:.6f},"low":{:.6f},"high":{:.6f}}})",
+                       part.samples, part.weight, share.value, share.interval.low,
+                       share.interval.high);
   };
-  std::string text =
-      fmt::format(R"({{"distinct":{},"common":{},"samples":{},"weight":{},"configurations":[)",
-                  found.distinct, found.common, found.samples.samples, found.samples.weight);
+  std::string text = fmt::format(
+      R"({{"distinct":{},"common":{},"samples":{},"weight":{},"n":{},"emptied_samples":{},"configurations":[)",
+      found.distinct, found.common, found.samples.samples, found.samples.weight,
+      static_cast<int64_t>(found.samples.effective()), found.emptied.samples);
   for (size_t i = 0; i < all.size(); ++i) {
     const StackContribution& mine = found.each[i];
     text += fmt::format(
         "{}\n{{\"name\":{},\"distinct\":{},\"distinct_share\":{:.6f},\"exclusive\":{},"
         "\"exclusive_share\":{:.6f},\"common\":{},\"own\":{},\"exclusive_samples\":{},"
-        "\"covered\":{},\"compatible\":{{\"mine\":{},\"all\":{},\"percent\":{}}}}}",
+        "\"covered\":{},\"emptied_samples\":{},\"skipped_lines\":{},\"compatible\":{{\"mine\":{},"
+        "\"all\":{},\"percent\":{}}}}}",
         i == 0 ? "" : ",", json_quote(all[i].name), mine.distinct,
         ratio(mine.distinct, found.distinct), mine.exclusive, ratio(mine.exclusive, found.distinct),
         mine.common, sampled(mine.samples), sampled(mine.exclusive_samples),
-        sampled(mine.covered_samples), compatible[i].mine, compatible[i].all,
-        compatible[i].percent());
+        sampled(mine.covered_samples), mine.emptied.samples, all[i].skipped_lines,
+        compatible[i].mine, compatible[i].all, compatible[i].percent());
   }
   return print_to(options.out, text + "\n]}\n");
 }
@@ -166,8 +202,9 @@ Status write_contribution_csv(ProfileSources sources, const ReportOptions& optio
   const Contributions found = contributions(all);
   std::string text =
       "configuration,distinct,distinct_share,exclusive,exclusive_share,common,samples,share,"
-      "interval,exclusive_samples,exclusive_samples_share,exclusive_samples_interval,"
-      "covered_samples,covered_share,covered_interval\n";
+      "low,high,exclusive_samples,exclusive_samples_share,exclusive_samples_low,"
+      "exclusive_samples_high,covered_samples,covered_share,covered_low,covered_high,"
+      "emptied_samples\n";
   for (size_t i = 0; i < all.size(); ++i) {
     const StackContribution& mine = found.each[i];
     text += fmt::format("{},{},{:.6f},{},{:.6f},{}", csv_quote(all[i].name), mine.distinct,
@@ -175,9 +212,10 @@ Status write_contribution_csv(ProfileSources sources, const ReportOptions& optio
                         ratio(mine.exclusive, found.distinct), mine.common);
     for (const Weight& part : {mine.samples, mine.exclusive_samples, mine.covered_samples}) {
       const Share share = share_of(part, found.samples);
-      text += fmt::format(",{},{:.6f},{:.6f}", part.samples, share.value, share.half_width);
+      text += fmt::format(",{},{:.6f},{:.6f},{:.6f}", part.samples, share.value, share.interval.low,
+                          share.interval.high);
     }
-    text += "\n";
+    text += fmt::format(",{}\n", mine.emptied.samples);
   }
   return print_to(options.out, text);
 }

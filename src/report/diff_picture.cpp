@@ -14,7 +14,6 @@
 namespace fathom {
 namespace {
 
-constexpr double kZ = 1.959964;
 constexpr double kWhole = 1e12;  // of a side, where shares are drawn
 using Rgb = std::array<int, 3>;
 constexpr Rgb kSame = {0xd9, 0xdc, 0xe1};
@@ -63,9 +62,10 @@ std::vector<int64_t> widths_of(const ProfileDiff& diff, ReportOptions::Width wid
 std::string figures_of(const ProfileDiff& diff, uint32_t node) {
   const Change change = diff.node(node);
   const char* sign = change.delta < 0 ? "−" : "+";
-  std::string text = fmt::format("{} {:.2f} % · {} {:.2f} % · {}{:.2f} ± {:.2f}", diff.names[0],
-                                 100 * change.before, diff.names[1], 100 * change.after, sign,
-                                 100 * std::abs(change.delta), 100 * kZ * change.deviation);
+  std::string text =
+      fmt::format("{} {:.2f} % · {} {:.2f} % · {}{:.2f} ({})", diff.names[0], 100 * change.before,
+                  diff.names[1], 100 * change.after, sign, 100 * std::abs(change.delta),
+                  signed_interval_text(change.interval));
   if (!change.seen) return text + " · no difference seen";
   if (change.before == 0) text += " · appeared";
   if (change.after == 0) text += " · vanished";

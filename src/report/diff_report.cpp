@@ -9,6 +9,7 @@
 #include "base/text_style.h"
 #include "base/text_wrap.h"
 #include "report/flame_page.h"
+#include "report/io_text.h"
 #include "report/label_lines.h"
 #include "report/profile_diff.h"
 #include "report/profile_text.h"
@@ -18,14 +19,13 @@ namespace fathom {
 namespace {
 
 constexpr size_t kUsualRows = 30;
-constexpr double kZ = 1.959964;
 
 std::string points(double delta) {
   return fmt::format("{}{:.2f}", delta < 0 ? "−" : "+", 100 * std::abs(delta));
 }
 
 std::string change_text(const Change& change) {
-  return fmt::format("{} ± {:.2f}", points(change.delta), 100 * kZ * change.deviation);
+  return fmt::format("{} ({})", points(change.delta), signed_interval_text(change.interval));
 }
 
 std::string_view verdict(const ProfileDiff& diff, uint32_t function) {
@@ -76,8 +76,8 @@ Status write_diff_report(ProfileSources sources, const ReportOptions& options) {
   const size_t limit = options.limit.value_or(kUsualRows);
   const size_t rows = limit == 0 ? order.size() : std::min(limit, order.size());
   TextTable table({{"Δ self"},
-                   {"self", Side::kRight, 2},
-                   {"Δ total", Side::kRight, 1},
+                   {"self", Side::kRight, 1},
+                   {"Δ total", Side::kRight, 2},
                    {"total", Side::kRight, 3},
                    {"what", Side::kLeft},
                    {"function", Side::kLeft, 0, 16},
@@ -102,6 +102,8 @@ Status write_diff_report(ProfileSources sources, const ReportOptions& options) {
                  options.colours) +
           "\n\n";
   text += table.write(options);
+  if (const auto names = table.left_out(options.columns); !names.empty())
+    text += footnote("a wider terminal also shows: " + join(names, ", "), options);
   if (rows < order.size()) {
     text += styled(Style::kFaint,
                    fmt::format("{} more functions; --limit 0 shows all",
@@ -130,18 +132,20 @@ Status write_diff_json(ProfileSources sources, const ReportOptions& options) {
   TRY_ASSIGN(const ProfileDiff diff, load_diff(sources, options));
   const auto side = [&](size_t which) {
     const Weight& all = diff.sides[which].all;
-    return fmt::format(R"({{"name":{},"samples":{},"weight":{}}})", json_quote(diff.names[which]),
-                       all.samples, all.weight);
+    return fmt::format(R"({{"name":{},"samples":{},"weight":{},"n":{}}})",
+                       json_quote(diff.names[which]), all.samples, all.weight,
+                       static_cast<int64_t>(all.effective()));
   };
   const auto change = [](const Change& of) {
     return fmt::format(
-        R"({{"before":{:.6f},"after":{:.6f},"delta":{:.6f},"interval":{:.6f},"seen":{}}})",
-        of.before, of.after, of.delta, kZ * of.deviation, of.seen);
+        R"({{"before":{:.6f},"after":{:.6f},"delta":{:.6f},"low":{:.6f},"high":{:.6f},"seen":{}}})",
+        of.before, of.after, of.delta, of.interval.low, of.interval.high, of.seen);
   };
   std::string text = fmt::format(
-      "{{\"before\":{},\"after\":{},\"event\":{},\"normalised\":{},\"noise\":{:.4f},\"functions\":"
-      "[",
-      side(0), side(1), json_quote(diff.profile.event), diff.normalised, diff.noise);
+      "{{\"before\":{},\"after\":{},\"event\":{},\"normalised\":{},\"noise\":{:.4f},"
+      "\"overlap\":{},\"functions\":[",
+      side(0), side(1), json_quote(diff.profile.event), diff.normalised, diff.noise,
+      diff.overlap.empty() ? "null" : json_quote(diff.overlap));
   const std::vector<uint32_t> order = functions_by_change(diff);
   const size_t limit = options.limit.value_or(0);
   const size_t rows = limit == 0 ? order.size() : std::min(limit, order.size());

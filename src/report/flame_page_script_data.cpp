@@ -203,17 +203,34 @@ function weightText(weight) {
   }
   return grouped(weight) + ' ' + (D.unit === 'samples' ? 'samples' : state.event);
 }
+// 95 % intervals, as share_interval.cpp has them: Wilson's of a share of n samples, the one of a number of samples as an
+// amount, and Newcombe's of the difference of two values with their intervals.
 const Z = 1.959964;
-// Half of the 95 % Wilson interval.
-function halfWidth(p, n) {
-  return n > 0 ? Z * Math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n) : 1;
+function shareInterval(p, n) {
+  if (!(n > 0)) return [0, 1];
+  const whole = 1 + Z * Z / n, center = (p + Z * Z / (2 * n)) / whole;
+  const half = Z * Math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / whole;
+  return [p <= 0 ? 0 : Math.max(0, center - half), p >= 1 ? 1 : Math.min(1, center + half)];
 }
-// Change of a share with its standard deviation, by chance and by how much runs differ among themselves.
+function amountInterval(amount, each) {
+  if (!(each > 0)) return [amount, amount];
+  const count = amount / each, center = count + Z * Z / 2, half = Z * Math.sqrt(count + Z * Z / 4);
+  return [each * Math.max(0, center - half), each * (center + half)];
+}
+const differenceInterval = (a, [aLow, aHigh], b, [bLow, bHigh]) =>
+    [b - a - D.noise * Math.hypot(b - bLow, aHigh - a), b - a + D.noise * Math.hypot(bHigh - b, a - aLow)];
+// "0.58–4.86", "0.58 to 4.86" and, of a difference, "−0.40 to +2.86", in percent.
+const intervalDigits = ([low, high]) => (Math.max(Math.abs(low), Math.abs(high)) < 0.09995 || high - low < 0.01 ? 2 : 1);
+const intervalText = (interval, between = ' to ') =>
+    interval.map((value) => (100 * value).toFixed(intervalDigits(interval))).join(between);
+const signedInterval = (interval) => interval.map((value) => signed(value, intervalDigits(interval))).join(' to ');
+// Change of a share with its interval and standard deviation, by chance and by how much runs differ among themselves.
 function change(a, b) {
   if (!state.normalised) {
     const [perA, perB] = effective.map((n, set) => (n ? totals[set] / n : 0));
     const most = Math.max(totals[0], totals[1]) || 1;
-    return {delta: (b - a) / most, deviation: D.noise * Math.sqrt(a * perA + b * perB) / most};
+    const interval = differenceInterval(a, amountInterval(a, perA), b, amountInterval(b, perB)).map((value) => value / most);
+    return {delta: (b - a) / most, interval, deviation: D.noise * Math.sqrt(a * perA + b * perB) / most};
   }
   const p = share(a, 0), q = share(b, 1);
   const chance = (p, n) => {  // also where none was seen
@@ -221,7 +238,8 @@ function change(a, b) {
     return guess * (1 - guess) / (n + 2);
   };
   const variance = chance(p, effective[0]) + chance(q, effective[1]);
-  return {delta: q - p, deviation: D.noise * Math.sqrt(variance)};
+  const [low, high] = differenceInterval(p, shareInterval(p, effective[0]), q, shareInterval(q, effective[1]));
+  return {delta: q - p, interval: [Math.max(-1, low), Math.min(1, high)], deviation: D.noise * Math.sqrt(variance)};
 }
 )js";
 

@@ -185,13 +185,13 @@ function figures(i) {
   const lines = [];
   const [a, b] = tree.total.map((of) => of[i]);
   if (DIFF) {
-    const {delta, deviation} = change(a, b);
+    const {delta, interval} = change(a, b);
     lines.push(D.sets[0] + ' ' + percent(share(a, 0)) + ' · ' + D.sets[1] + ' ' + percent(share(b, 1)));
-    lines.push((differs(a, b) ? '' : 'no difference seen: ') + signed(delta) + ' ± ' + (100 * Z * deviation).toFixed(2) +
+    lines.push((differs(a, b) ? '' : 'no difference seen: ') + signed(delta) + ' (' + signedInterval(interval) + ')' +
         (state.normalised ? ' points' : ' % of the larger run'));
     if (mark(i)) lines.push(mark(i) === '+ ' ? 'appeared' : 'vanished');
   } else {
-    lines.push(percent(share(a)) + ' ± ' + (100 * halfWidth(share(a), effective[0])).toFixed(2) + ' · ' + weightText(a));
+    lines.push(percent(share(a)) + ' (' + intervalText(shareInterval(share(a), effective[0])) + ') · ' + weightText(a));
     const self = tree.self[0][i];
     if (!state.reversed && self > 0 && self !== a) lines.push(percent(share(self)) + ' in itself');
   }

@@ -107,15 +107,15 @@ function tableRow(fn, sums) {
   const cell = (text, className) => element('td', {textContent: text, className}, row);
   if (DIFF) {
     for (const part of ['self', 'total']) {
-      const a = sums[0][part][fn], b = sums[1][part][fn], {delta, deviation} = change(a, b), seen = differs(a, b);
-      cell(signed(delta) + ' ± ' + (100 * Z * deviation).toFixed(2), seen > 0 ? 'more' : seen < 0 ? 'less' : 'noise');
+      const a = sums[0][part][fn], b = sums[1][part][fn], {delta, interval} = change(a, b), seen = differs(a, b);
+      cell(signed(delta) + ' (' + signedInterval(interval) + ')', seen > 0 ? 'more' : seen < 0 ? 'less' : 'noise');
       row.title += '\n' + part + ': ' + percent(share(a, 0)) + ' → ' + percent(share(b, 1));
     }
   } else {
     for (const part of ['self', 'total']) {
       const of = share(sums[0][part][fn]);
       cell(percent(of), '');
-      cell('± ' + (100 * halfWidth(of, effective[0])).toFixed(2), 'soft');
+      cell(intervalText(shareInterval(of, effective[0]), '–'), 'soft');
     }
   }
   const sign = !DIFF ? '' : !(sums[0].total[fn] > 0) ? '+ ' : !(sums[1].total[fn] > 0) ? '− ' : '';

@@ -73,7 +73,7 @@ Result<std::vector<uint32_t>> match_functions(const Profile& profile, const std:
     });
   }
   if (!found.empty()) return found;
-  Error error{Code::kInvalid, "no sampled function is or contains " + printable(wanted),
+  Error error{Code::kNotFound, "no sampled function is or contains " + printable(wanted),
               "fathom report --as top lists them"};
   if (const auto near = near_names(profile, wanted); !near.empty())
     error.hint = "near are: " + join(near, ", ");

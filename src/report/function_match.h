@@ -10,7 +10,7 @@
 namespace fathom {
 
 // Places in Profile::functions: those of exactly this name; else those of this name without its
-// arguments; else those whose name contains it. kInvalid with near names where there is none.
+// arguments; else those whose name contains it. kNotFound with near names where there is none.
 Result<std::vector<uint32_t>> match_functions(const Profile& profile, const std::string& wanted);
 
 }  // namespace fathom

@@ -48,12 +48,14 @@ std::string stacks_json(const Summary& summary) {
   std::string functions;
   for (const StackSummary::HotFunction& function : stacks.functions) {
     functions += fmt::format(
-        "{}\n      {{\"name\":{},\"module\":{},\"self_share\":{:.6f},\"self_interval\":{:.6f},"
-        "\"total_share\":{:.6f},\"total_interval\":{:.6f},\"samples\":{}}}",
+        "{}\n      {{\"name\":{},\"module\":{},\"self_share\":{:.6f},\"self_low\":{:.6f},"
+        "\"self_high\":{:.6f},\"total_share\":{:.6f},\"total_low\":{:.6f},\"total_high\":{:.6f},"
+        "\"samples\":{},\"n\":{}}}",
         functions.empty() ? "" : ",", json_quote(function.name),
         function.module.empty() ? "null" : json_quote(function.module), function.self_share,
-        function.self_half_width, function.total_share, function.total_half_width,
-        function.samples);
+        function.self_interval.low, function.self_interval.high, function.total_share,
+        function.total_interval.low, function.total_interval.high, function.samples,
+        stacks.effective_samples);
   }
   return fmt::format(
       "{{\n    \"event\": {},\n    \"samples\": {},\n    \"rates_hz\": [{}],\n    \"unwind\": {},\n"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/profile.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -28,18 +26,5 @@ double Weight::effective() const {  // Kish
   const auto taken = static_cast<double>(samples), sum = static_cast<double>(weight);
   return squares > 0 ? std::min(taken, sum * sum / squares) : taken;
 }
-
-double share_half_width(double share, const Weight& all) {
-  constexpr double kZ = 1.959964;
-  const double n = all.effective();
-  if (n <= 0) return 1;
-  return kZ * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n)) / (1 + kZ * kZ / n);
-}
-
-std::string interval_text(double share, const Weight& all) {
-  return half_width_text(share_half_width(share, all));
-}
-
-std::string half_width_text(double half_width) { return fmt::format("± {:.2f}", 100 * half_width); }
 
 }  // namespace fathom

@@ -102,6 +102,7 @@ struct ProfileRun {
   std::string label;  // these are printable
   std::string name;   // of its file
   uint32_t set = 0;
+  std::string configuration = {};  // the label it was given for the report; empty: none
 };
 
 struct Profile {
@@ -123,6 +124,7 @@ struct Profile {
   std::vector<ProfileRun> runs;
   std::vector<SampleGroup> groups;  // these two only where asked for
   std::vector<NodeSamples> parts;
+  std::string joined;   // what was made alike of folded stacks and recordings; empty: nothing
   std::string in_step;  // functions that go in step with a sampling rate, in words; empty: none
 
   [[nodiscard]] double share(int64_t weight) const {
@@ -136,17 +138,11 @@ struct Profile {
   std::vector<std::unique_ptr<std::string>> made_names;
 };
 
-// kNotFound where the recording holds no samples, kInvalid where none passes the filter.
+// kNotFound where the recording holds no samples, or none passes the filter.
 Result<Profile> load_profile(ProfileSources sources, const ProfileFilter& filter);
 Result<Profile> load_profile(const Recording& recording, const ProfileFilter& filter);
 
 // Indexes of functions that are no processes, the largest own weight first.
 std::vector<uint32_t> functions_by_self(const Profile& profile);
-
-// Half the width of the 95 % Wilson interval of a share of `all`.
-double share_half_width(double share, const Weight& all);
-// The same in percent, for a table: "± 0.12".
-std::string interval_text(double share, const Weight& all);
-std::string half_width_text(double half_width);
 
 }  // namespace fathom

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/text.h"
+#include "report/profile_overlap.h"
 #include "report/profile_text.h"
 
 namespace fathom {
@@ -34,6 +36,7 @@ Change change_of(const ProfileDiff& diff, const Weight& before, const Weight& af
   Change change{share_of(before, all_before), share_of(after, all_after)};
   if (diff.normalised) {
     change.delta = change.after - change.before;
+    change.interval = share_difference(change.before, all_before, change.after, all_after, noise);
     change.deviation = noise * std::sqrt(chance_variance(change.before, all_before) +
                                          chance_variance(change.after, all_after));
   } else {
@@ -47,6 +50,8 @@ Change change_of(const ProfileDiff& diff, const Weight& before, const Weight& af
     change.delta = static_cast<double>(after.weight - before.weight) / most;
     change.deviation =
         noise * std::sqrt(variance(before, all_before) + variance(after, all_after)) / most;
+    const Interval of = amount_difference(before, all_before, after, all_after, noise);
+    change.interval = {of.low / most, of.high / most};
   }
   change.seen = std::abs(change.delta) > diff.limit * change.deviation;
   return change;
@@ -91,19 +96,23 @@ struct Spread {
 
 void find_noise(ProfileDiff& diff) {
   const Profile& profile = diff.profile;
-  std::vector<std::vector<uint32_t>> members(2);
-  for (uint32_t i = 0; i < profile.runs.size(); ++i) members[profile.runs[i].set].push_back(i);
-  diff.runs_before = members[0].size();
-  diff.runs_after = members[1].size();
+  // Repetitions: different configurations differ for other reasons.
+  std::map<std::pair<uint32_t, std::string>, std::vector<uint32_t>> members;
+  for (uint32_t i = 0; i < profile.runs.size(); ++i) {
+    const ProfileRun& run = profile.runs[i];
+    members[{run.set, run.configuration}].push_back(i);
+    ++(run.set == 0 ? diff.runs_before : diff.runs_after);
+  }
+  for (const auto& [key, of] : members) diff.has_repetitions |= of.size() > 1;
   diff.function_noise.assign(profile.functions.size(), 1);
-  if (profile.runs.size() < 3) return;
+  if (!diff.has_repetitions) return;
   std::vector<uint32_t> source_of;
   for (const SampleGroup& group : profile.groups) source_of.push_back(group.source);
   const std::vector<ClassSums> runs = split_profile(profile, source_of, profile.runs.size());
   Spread all;
   for (uint32_t function = 0; function < profile.functions.size(); ++function) {
     Spread own;
-    for (const std::vector<uint32_t>& of : members) {
+    for (const auto& [key, of] : members) {
       if (of.size() < 2) continue;
       own.add(runs, of, function);
       all.add(runs, of, function);
@@ -162,6 +171,7 @@ Result<ProfileDiff> load_diff(ProfileSources sources, const ReportOptions& optio
     return Error{Code::kInvalid, "a difference is of two: " + both.front().path + " and what?",
                  "fathom diff BEFORE AFTER"};
   }
+  TRY_ASSIGN(Overlap overlap, separate_runs(both));
   ProfileFilter filter = options.filter;
   filter.compared = true;
   filter.keep_parts = true;
@@ -175,13 +185,19 @@ Result<ProfileDiff> load_diff(ProfileSources sources, const ReportOptions& optio
   diff.sides = split_profile(diff.profile, side_of, 2);
   for (uint32_t set = 0; set < 2; ++set) {
     if (diff.sides[set].all.samples == 0) {
-      return Error{Code::kInvalid,
+      return Error{Code::kNotFound,
                    fmt::format("the {} of the two has no sample of {}",
                                set == 0 ? "first" : "second", printable(diff.profile.event)),
                    "both must have been sampled by the same event (--event)"};
     }
   }
   diff.names = names_of(diff.profile);
+  if (overlap.note.empty()) {
+    TRY_ASSIGN(overlap, separate_stacks(both, options.contained, diff.profile, diff.sides));
+    if (overlap.larger)
+      diff.names[*overlap.larger] += " without " + diff.names[1 - *overlap.larger];
+  }
+  diff.overlap = overlap.note;
   find_noise(diff);
   find_limit(diff);
   return diff;
@@ -231,12 +247,20 @@ std::vector<std::string> diff_facts(const ProfileDiff& diff) {
 
 std::vector<std::string> diff_notes(const ProfileDiff& diff) {
   std::vector<std::string> notes;
+  if (!diff.overlap.empty()) notes.push_back(diff.overlap);
   if (diff.runs_before < 2 && diff.runs_after < 2) {
     notes.emplace_back(
         "One run a side: what is more than the chance of sampling may still be how runs differ");
+  } else if (!diff.has_repetitions) {
+    notes.emplace_back(
+        "Runs of a side are of different configurations, not repetitions: what is more than the "
+        "chance of sampling may still be how runs differ");
   } else {
     notes.push_back(
-        fmt::format("Runs of a side differ {:.1f} times as much as chance says", diff.noise));
+        fmt::format("Runs of a side differ {:.1f} times as much as samples of one run would: the "
+                    "square root of chi-square per degree of freedom, of functions with {} "
+                    "expected samples or more",
+                    diff.noise, kFewestExpected));
   }
   if (!diff.normalised)
     notes.emplace_back(

@@ -11,13 +11,15 @@
 #include "report/profile.h"
 #include "report/profile_split.h"
 #include "report/report.h"
+#include "report/share_interval.h"
 
 namespace fathom {
 
 struct Change {
   double before = 0, after = 0;  // shares of their sides
   double delta = 0;              // of shares; of amounts: as a part of the larger side
-  double deviation = 0;          // one standard deviation of it
+  Interval interval = {};        // 95 % of delta
+  double deviation = 0;          // one standard deviation of it, for the test
   bool seen = false;             // more than chance
 };
 
@@ -27,7 +29,9 @@ struct ProfileDiff {
   std::vector<ClassSums> sides;    // before, after
   bool normalised = true;
   size_t runs_before = 0, runs_after = 0;
-  double noise = 1;  // how much more runs differ than chance says
+  bool has_repetitions = false;  // several runs of a side, and of one configuration
+  double noise = 1;              // how much more they differ than samples of one run would
+  std::string overlap;           // what the sides share, and what was done; empty: nothing
   std::vector<double> function_noise;
   double limit = 0;      // so many deviations are more than chance
   double strongest = 0;  // delta of any frame

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "import/folded_reader.h"
+#include "report/as_folded.h"
 #include "report/call_tree_builder.h"
 #include "report/profile.h"
 #include "report/program_names.h"
@@ -40,8 +41,16 @@ class ProfileLoader {
     for (size_t source = 0; source < sources_.size(); ++source) TRY(read(source));
     TRY(check_read());
     describe();
-    TRY_ASSIGN(const SampleFilter passes, SampleFilter::make(filter_, tables_, sums()));
+    TRY_ASSIGN(SampleFilter passes, SampleFilter::make(filter_, tables_, sums()));
     profile_.event = passes.event();
+    if (passes.joins_folded()) {
+      profile_.owner = as_folded(sums(), tables_, passes);
+      profile_.joined = "Folded stacks have no event and are taken as " +
+                        printable(profile_.event) +
+                        ": samples are counted, without weights and modules";
+      if (sums().sums().empty()) return passes.nothing_passed();
+      TRY_ASSIGN(passes, SampleFilter::make({.event = profile_.event}, tables_, sums()));
+    }
     profile_.other_events = passes.other_events();
     if (sources_.size() == 1) profile_.obtained = obtained_rates(*tables_[0], profile_.event);
     TRY(add_samples(passes));
@@ -97,7 +106,7 @@ class ProfileLoader {
     if (!sums().sums().empty()) return {};
     const std::string& path = sources_.front().path;
     if (filter_.from_ns || filter_.to_ns) {
-      return Error{Code::kInvalid, path + " holds no stack samples of that time",
+      return Error{Code::kNotFound, path + " holds no stack samples of that time",
                    "leave out --from or --to"};
     }
     for (const ProbeStatus& probe : tables_.front()->rows.of<ProbeStatus>()) {
@@ -133,7 +142,8 @@ class ProfileLoader {
   void describe() {
     std::vector<std::string> labels;
     for (size_t i = 0; i < sources_.size(); ++i) {
-      profile_.runs.push_back({label_of(i), file_name(i), sources_[i].set});
+      profile_.runs.push_back(
+          {label_of(i), file_name(i), sources_[i].set, printable(sources_[i].label)});
       if (std::find(labels.begin(), labels.end(), profile_.runs[i].label) == labels.end())
         labels.push_back(profile_.runs[i].label);
     }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/text_style.h"
+#include "import/folded_reader.h"
 #include "report/label_lines.h"
 
 namespace fathom {
@@ -54,9 +55,11 @@ std::string joined(const std::vector<std::string>& parts) { return join(parts, k
 std::vector<std::string> profile_facts(const Profile& profile) {
   std::string samples =
       format_count(profile.total.samples) + (profile.total.samples == 1 ? " sample" : " samples");
-  if (!profile.event.empty() && profile.event != "samples")
+  if (!profile.event.empty() && profile.event != kFoldedEvent)
     samples += " of " + printable(profile.event);
-  std::vector<std::string> facts = {samples + rates_text(profile)};
+  std::string rates = rates_text(profile);
+  if (rates.empty() && profile.event == kFoldedEvent) rates = ", rate not known";
+  std::vector<std::string> facts = {samples + rates};
   if (profile.unit != WeightUnit::kSamples)
     facts.push_back(weight_text(profile, profile.total.weight) + " in all");
   if (std::string part = part_text(profile); !part.empty()) facts.push_back(std::move(part));
@@ -72,6 +75,7 @@ std::vector<std::string> profile_notes(const Profile& profile) {
       list += (list.empty() ? "" : ", ") + printable(event);
     notes.push_back("Also recorded: " + list + " (choose with --event)");
   }
+  if (!profile.joined.empty()) notes.push_back(profile.joined);
   if (!profile.left_out.empty())
     notes.push_back("Left out, without a sample of it: " + profile.left_out);
   if (!profile.in_step.empty())

@@ -11,12 +11,14 @@
 #include "report/profile.h"
 #include "report/profile_text.h"
 #include "report/rate_steps.h"
+#include "report/share_interval.h"
 #include "report/text_table.h"
 
 namespace fathom {
 namespace {
 
 constexpr size_t kUsualRows = 30;
+constexpr size_t kIntervalColumns = 76;  // fewer leave no place for intervals
 
 // What is flagged comes first.
 std::vector<FunctionRates> ordered(const Profile& profile) {
@@ -33,7 +35,7 @@ Status write_rates_report(ProfileSources sources, const ReportOptions& options) 
   filter.keep_parts = true;
   TRY_ASSIGN(const Profile profile, load_profile(sources, filter));
   if (profile.rates_hz.size() < 2) {
-    return Error{Code::kInvalid, "samples of one rate only: nothing to compare",
+    return Error{Code::kNotFound, "samples of one rate only: nothing to compare",
                  "record several at once: fathom run --freq 99,444,999 -- COMMAND"};
   }
   std::vector<int64_t> samples(profile.rates_hz.size());
@@ -51,6 +53,7 @@ Status write_rates_report(ProfileSources sources, const ReportOptions& options) 
   for (size_t i = 0; i < titles.size(); ++i)  // two to compare stay, however narrow it is
     columns.push_back({titles[i].c_str(), Side::kRight, i < 2 ? 0 : static_cast<int>(i)});
   const bool narrow = options.columns < kAnyWidth;
+  const bool without_intervals = options.columns < kIntervalColumns;
   columns.push_back({narrow ? "in step" : "", Side::kLeft});
   columns.push_back({"function", Side::kLeft, 0, 14});
   TextTable table(columns);
@@ -61,8 +64,10 @@ Status write_rates_report(ProfileSources sources, const ReportOptions& options) 
     std::vector<std::string> cells;
     for (size_t rate = 0; rate < samples.size(); ++rate) {
       const double share = found[i].rates[rate].share;
-      cells.push_back(
-          fmt::format("{:.2f} % {}", 100 * share, interval_text(share, {0, samples[rate]})));
+      std::string cell = fmt::format("{:.2f} %", 100 * share);
+      if (!without_intervals)
+        cell += fmt::format(" ({})", interval_cell(share_interval(share, {0, samples[rate]})));
+      cells.push_back(std::move(cell));
     }
     const char* words = narrow ? "" : "in step with ";
     cells.push_back(found[i].in_step ? fmt::format("{}{} Hz", words, profile.rates_hz[found[i].odd])
@@ -71,7 +76,9 @@ Status write_rates_report(ProfileSources sources, const ReportOptions& options) 
     table.add(std::move(cells));
   }
   std::string text = profile_heading(profile, options) + table.write(options);
-  if (const auto names = table.left_out(options.columns); !names.empty())
+  auto names = table.left_out(options.columns);
+  if (without_intervals) names.emplace_back("95 % intervals");
+  if (!names.empty())
     text += footnote("a wider terminal also shows: " + join(names, ", "), options);
   if (rows < found.size())
     text +=

@@ -34,8 +34,11 @@ struct ReportOptions {
   double min_share = 0.01;           // of a tree: what is less is left out
   // For differences.
   enum class Width { kBoth, kBefore, kAfter };
-  Width width = Width::kBoth;    // what boxes are as wide as
-  bool normalised = true;        // shares of each side, not amounts
+  Width width = Width::kBoth;  // what boxes are as wide as
+  bool normalised = true;      // shares of each side, not amounts
+  // Whether one side contains the samples of the other, which are then subtracted from it.
+  enum class Contained { kAuto, kYes, kNo };
+  Contained contained = Contained::kAuto;
   bool pages = false;            // times are kept, for a page
   std::string* aside = nullptr;  // gets what the reader must know and the format has no place for
 };

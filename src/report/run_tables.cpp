@@ -87,11 +87,10 @@ ReportTable functions_table(const StackSummary& stacks) {
                    {"Module", kName}};
   for (const StackSummary::HotFunction& function : stacks.functions) {
     table.rows.push_back({fmt::format("{:.2f} %", 100 * function.self_share),
-                          half_width_text(function.self_half_width),
+                          interval_cell(function.self_interval),
                           fmt::format("{:.2f} %", 100 * function.total_share),
-                          half_width_text(function.total_half_width),
-                          format_count(function.samples), function.name,
-                          std::string(module_name(function.module))});
+                          interval_cell(function.total_interval), format_count(function.samples),
+                          function.name, std::string(module_name(function.module))});
   }
   table.note = fmt::format("{} samples of {}", format_count(stacks.samples), stacks.event);
   if (stacks.quality) table.note += "; stacks: " + quality_text(*stacks.quality);

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "import/folded_reader.h"
 #include "report/thread_filter.h"
 
 namespace fathom {
@@ -27,10 +28,29 @@ SampleRange sample_range(const Collected& tables, const ProfileFilter& filter) {
 Result<SampleFilter> SampleFilter::make(const ProfileFilter& filter, const SourceTables& tables,
                                         const SampleSums& sums) {
   SampleFilter made;
+  made.join_folded(filter.event, sums, tables.size());
   TRY(made.choose_event(filter.event, sums));
   TRY(made.choose_rate(filter, sums));
   TRY(made.choose_threads(filter, tables, sums));
   return made;
+}
+
+// Where some sources are folded stacks and others are not.
+void SampleFilter::join_folded(const std::string& wanted, const SampleSums& sums, size_t sources) {
+  if (wanted == kFoldedEvent) return;
+  bool some = false, others = false;
+  StringId folded{};
+  for (size_t source = 0; source < sources; ++source) {
+    bool all = !sums.sums_of(source).empty();
+    for (const SampleSum& sum : sums.sums_of(source)) {
+      const bool is_folded = sums.text(sum.event) == kFoldedEvent;
+      if (is_folded) folded = sum.event;
+      others |= !is_folded;
+      all &= is_folded;
+    }
+    some |= all;
+  }
+  if (some && others) folded_id_ = folded;
 }
 
 // Where none is wanted: one that was sampled at a rate, as clocks are, rather than one of which
@@ -38,6 +58,7 @@ Result<SampleFilter> SampleFilter::make(const ProfileFilter& filter, const Sourc
 Status SampleFilter::choose_event(const std::string& wanted, const SampleSums& sums) {
   std::map<StringId, std::pair<bool, int64_t>> events;  // has a rate, samples
   for (const SampleSum& sum : sums.sums()) {
+    if (is_folded(sum)) continue;
     auto& [has_rate, samples] = events[sum.event];
     has_rate |= sum.rate_hz != 0;
     samples += sum.samples;
@@ -92,7 +113,7 @@ Status SampleFilter::choose_threads(const ProfileFilter& filter, const SourceTab
 }
 
 Error SampleFilter::nothing_passed() const {
-  return {Code::kInvalid, "no sample of " + printable(event_) + " is of what was asked for",
+  return {Code::kNotFound, "no sample of " + printable(event_) + " is of what was asked for",
           "leave out --process, --thread, --rate, --from or --to"};
 }
 

@@ -115,6 +115,7 @@ Status add_stacks(const Recording& recording, Summary& summary) {
   StackSummary& stacks = summary.stacks.emplace();
   stacks.event = found.event;
   stacks.samples = found.total.samples;
+  stacks.effective_samples = static_cast<int64_t>(found.total.effective());
   stacks.rates_hz = found.rates_hz;
   stacks.obtained = found.obtained;
   stacks.quality = found.quality;
@@ -127,8 +128,8 @@ Status add_stacks(const Recording& recording, Summary& summary) {
                                 .module = std::string(function.module),
                                 .self_share = self,
                                 .total_share = total,
-                                .self_half_width = share_half_width(self, found.total),
-                                .total_half_width = share_half_width(total, found.total),
+                                .self_interval = share_interval(self, found.total),
+                                .total_interval = share_interval(total, found.total),
                                 .samples = function.self.samples});
   }
   return {};

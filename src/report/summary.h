@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "record/recording.h"
+#include "report/share_interval.h"
 #include "report/unwind_quality.h"
 
 namespace fathom {
@@ -27,11 +28,12 @@ struct StackSummary {
   struct HotFunction {
     std::string name, module;  // as recorded
     double self_share = 0, total_share = 0;
-    double self_half_width = 0, total_half_width = 0;  // of the 95 % intervals
-    int64_t samples = 0;                               // in itself
+    Interval self_interval, total_interval;  // 95 %
+    int64_t samples = 0;                     // in itself
   };
   std::string event;
   int64_t samples = 0;
+  int64_t effective_samples = 0;         // of equal weight, which the intervals are computed from
   std::vector<uint32_t> rates_hz;        // asked for
   std::string obtained;                  // of them; empty: not known
   std::vector<HotFunction> functions;    // by own share, largest first; not all

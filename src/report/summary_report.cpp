@@ -24,13 +24,13 @@ const char* absent(const Summary& summary) {
   return summary.run().end_ns ? "not measured" : "not recorded";
 }
 
-// "12 ± 2 %" of what was sampled. The interval is rounded up, so that it says no less than it is.
+// "12 % (10 to 15)" of the samples, with its 95 % interval, which rounding never makes narrower.
 std::string sampled_percent(const StackSummary::HotFunction& function) {
-  const double percent = 100 * function.self_share, half_width = 100 * function.self_half_width;
-  const int digits = percent < 9.95 || half_width < 0.95 ? 1 : 0;
+  const double low = 100 * function.self_interval.low, high = 100 * function.self_interval.high;
+  const int digits = function.self_share < 0.0995 || high - low < 1.95 ? 1 : 0;
   const double unit = digits == 0 ? 1 : 0.1;
-  return fmt::format("{:.{}f} ± {:.{}f} %", percent, digits, std::ceil(half_width / unit) * unit,
-                     digits);
+  return fmt::format("{:.{}f} % ({:.{}f} to {:.{}f})", 100 * function.self_share, digits,
+                     std::floor(low / unit) * unit, digits, std::ceil(high / unit) * unit, digits);
 }
 
 std::string headline(const Summary& summary, const ReportOptions& options) {
@@ -150,7 +150,11 @@ void add_programs(const Summary& summary, LabelLines& lines) {
     parts.push_back(part);
   }
   const bool several = summary.programs.size() > 1;
-  if (several) lines.add("Hot", parts);
+  // Exact values and shares of samples are lines of their own.
+  if (several && !parts.empty()) {
+    parts.emplace_back("of the CPU time of all processes");
+    lines.add("Programs", parts);
+  }
   if (!summary.stacks) return;
   std::vector<std::string> functions;
   for (const StackSummary::HotFunction& function : summary.stacks->functions) {
@@ -160,7 +164,9 @@ void add_programs(const Summary& summary, LabelLines& lines) {
       name += " in " + printable(module_name(function.module));
     functions.push_back(fit_name(name, 36) + " " + sampled_percent(function));
   }
-  lines.add(several ? "" : "Hot", functions);
+  if (functions.empty()) return;
+  functions.emplace_back("of the samples, in the function itself (95 % interval)");
+  lines.add("Hot", functions);
 }
 
 // The probe ran, and there is nothing of it.
@@ -181,6 +187,7 @@ void add_stacks(const Summary& summary, LabelLines& lines) {
   for (size_t i = 0; i < stacks.rates_hz.size(); ++i)
     samples += (i == 0 ? " at " : ", ") + format_count(stacks.rates_hz[i]);
   if (!stacks.rates_hz.empty()) samples += " Hz";
+  if (stacks.rates_hz.empty() && imported(summary)) samples += ", rate not known";
   if (!stacks.obtained.empty()) samples += " (" + stacks.obtained + " obtained)";
   std::vector<std::string> parts = {samples};
   if (stacks.quality) parts.push_back(quality_text(*stacks.quality));
@@ -188,6 +195,34 @@ void add_stacks(const Summary& summary, LabelLines& lines) {
   if (!stacks.quality) return;
   for (const std::string& word : quality_words(*stacks.quality))
     lines.add_prose("", word, Style::kFaint);
+}
+
+// What a probe counts when it drops something.
+std::pair<std::string_view, std::string_view> dropped_unit(std::string_view probe) {
+  if (probe == "app" || probe == "exec") return {"line", "lines"};
+  if (probe == "io" || probe == "cuda") return {"call", "calls"};
+  if (probe == "counters") return {"thread", "threads"};
+  if (probe == "python") return {"profile", "profiles"};
+  if (probe == "simulate") return {"file", "files"};
+  return {"record", "records"};
+}
+
+// By probe, since each counts something else.
+std::vector<std::string> dropped_parts(const Summary& summary) {
+  std::vector<std::string> parts;
+  int64_t others = summary.run().dropped.value_or(0);
+  for (const ProbeStatus& probe : summary.tables->rows.of<ProbeStatus>()) {
+    if (probe.dropped <= 0) continue;
+    others -= probe.dropped;
+    const std::string_view name = summary.text(probe.probe);
+    const auto [one, many] = dropped_unit(name);
+    parts.push_back(
+        fmt::format("{} dropped by {}", plural(probe.dropped, one, many), printable(name)));
+  }
+  if (others > 0) parts.push_back(plural(others, "record", "records") + " dropped");
+  if (parts.empty()) return {dropped_text(0, "", summary.damage)};
+  if (damage_took_records(summary.damage)) parts.emplace_back("more lost to damage");
+  return parts;
 }
 
 void add_recorder(const Summary& summary, LabelLines& lines) {
@@ -204,7 +239,7 @@ void add_recorder(const Summary& summary, LabelLines& lines) {
                                         " in the kernel",
                                     plural(run.records.value_or(0), "record", "records")};
   const int64_t dropped = run.dropped.value_or(0);
-  parts.push_back(dropped_text(dropped, "", summary.damage));
+  for (std::string& part : dropped_parts(summary)) parts.push_back(std::move(part));
   lines.add("Recorder", parts,
             dropped == 0 && !damage_took_records(summary.damage) ? Style::kPlain : Style::kWarning);
 }

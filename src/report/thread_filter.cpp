@@ -35,9 +35,9 @@ void add_names(const std::multimap<int64_t, std::string_view>& names, int64_t id
 
 Error nothing_of(std::string_view rows, std::string_view what, const std::string& wanted,
                  const std::set<std::string>& known) {
-  Error error{Code::kInvalid, "no " + std::string(rows) + " is of a" +
-                                  std::string(what == "event" ? "n " : " ") + std::string(what) +
-                                  " " + printable(wanted)};
+  Error error{Code::kNotFound, "no " + std::string(rows) + " is of a" +
+                                   std::string(what == "event" ? "n " : " ") + std::string(what) +
+                                   " " + printable(wanted)};
   const std::vector<std::string_view> names(known.begin(), known.end());
   if (const auto near = closest_match(wanted, names)) {
     error.hint = "did you mean " + printable(*near) + "?";

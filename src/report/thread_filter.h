@@ -26,7 +26,7 @@ class ThreadFilter {
   // All pass.
   [[nodiscard]] bool open() const { return process_.empty() && thread_.empty(); }
   bool passes(const ThreadKey& key);
-  // kInvalid with a suggestion where none has passed. `rows`: what threads have, "sample".
+  // kNotFound with a suggestion where none has passed. `rows`: what threads have, "sample".
   [[nodiscard]] Status found(std::string_view rows) const;
 
  private:

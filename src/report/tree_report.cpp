@@ -8,11 +8,14 @@
 #include "base/text.h"
 #include "base/text_style.h"
 #include "report/profile_text.h"
+#include "report/share_interval.h"
 
 namespace fathom {
 namespace {
 
-constexpr size_t kFigureColumns = 36;
+constexpr size_t kFigureColumns = 46;
+constexpr size_t kSelfIntervalColumns = 13;  // of these, which a narrow terminal does not have
+constexpr size_t kWideColumns = 100;
 constexpr size_t kNameColumns = 24;  // kept for a name, however deep it stands
 
 class TreeText {
@@ -21,11 +24,11 @@ class TreeText {
       : profile_(profile), options_(options) {}
 
   std::string write() {
-    text_ =
-        styled(Style::kHeading,
-               fmt::format("{:>8} {:>7} {:>8} {:>7}  function", "total", "95 %", "self", "95 %"),
-               options_.colours) +
-        "\n";
+    text_ = styled(Style::kHeading,
+                   fmt::format("{:>8} {:>12} {:>8} {} function", "total", "95 %", "self",
+                               wide() ? "        95 % " : ""),
+                   options_.colours) +
+            "\n";
     push(0, 0);
     while (!todo_.empty()) {
       const Item item = todo_.back();
@@ -82,10 +85,18 @@ class TreeText {
                : 0;
   }
 
-  // "  12.34 %  ± 0.56", in 16 columns.
-  [[nodiscard]] std::string share_text(int64_t weight) const {
+  [[nodiscard]] bool wide() const { return options_.columns >= kWideColumns; }
+  [[nodiscard]] size_t figure_columns() const {
+    return kFigureColumns - (wide() ? 0 : kSelfIntervalColumns);
+  }
+
+  // " 12.34 %  11.80–12.91 ", in 9 or 22 columns.
+  [[nodiscard]] std::string share_cells(int64_t weight, bool with_interval) const {
     const double share = profile_.share(weight);
-    return fmt::format("{:>6.2f} % {:>7}", 100 * share, interval_text(share, profile_.total));
+    std::string text = fmt::format("{:>6.2f} % ", 100 * share);
+    if (with_interval)
+      text += fmt::format("{:>12} ", interval_cell(share_interval(share, profile_.total)));
+    return text;
   }
 
   void node_line(const Item& item) {
@@ -100,11 +111,11 @@ class TreeText {
     const CallNode& node = profile_.tree.nodes[item.node];
     const Function& function = profile_.function_of(node);
     const std::string figures =
-        share_text(node.total.weight) + " " + share_text(self.weight) + "  ";
+        share_cells(node.total.weight, true) + share_cells(self.weight, wide()) + " ";
     std::string tail = times > 1 ? fmt::format(" ×{}", times) : "";
     if (const std::string_view kind = kind_text(function); !kind.empty() && !function.is_process)
       tail += fmt::format(" [{}]", kind);
-    const size_t room = options_.columns - kFigureColumns - column(item) - display_width(tail) -
+    const size_t room = options_.columns - figure_columns() - column(item) - display_width(tail) -
                         (item.chained ? 2 : 0);
     text_ += figures + std::string(column(item), ' ') + (item.chained ? "↓ " : "") +
              styled(function.is_process ? Style::kHeading : Style::kName,
@@ -116,7 +127,7 @@ class TreeText {
   }
 
   void hidden_line(const Item& item) {
-    text_ += fmt::format("{}{:>17}  ", share_text(item.hidden.weight), "") +
+    text_ += pad(share_cells(item.hidden.weight, true), figure_columns() - 1) + " " +
              std::string(column(item), ' ') +
              styled(Style::kFaint, fmt::format("… {} more", format_count(item.hidden_callees)),
                     options_.colours) +
@@ -130,7 +141,7 @@ class TreeText {
   }
 
   [[nodiscard]] size_t column(const Item& item) const {
-    return std::min(item.indent, options_.columns - kFigureColumns - kNameColumns);
+    return std::min(item.indent, options_.columns - figure_columns() - kNameColumns);
   }
 
   const Profile& profile_;

@@ -17,8 +17,9 @@ TEST(Contribution, CleansAsTheToolDoes) {
   EXPECT_EQ(clean_trace("java;t;Interpreter;a1;b22"), "a;b");
   EXPECT_EQ(clean_trace("java;t;a.1.b;c..2.d"), "a.b;c..d") << "digits go first, then .. is .";
   EXPECT_EQ(clean_trace("java;t;;;a;12;b"), "a;b");
-  EXPECT_EQ(clean_trace("java;t"), "");
-  EXPECT_EQ(clean_trace("java"), "");
+  EXPECT_EQ(clean_trace("java;t"), "t") << "${line#*;} of what has no ; is the line";
+  EXPECT_EQ(clean_trace("java"), "java");
+  EXPECT_EQ(clean_trace("java;t;[k]"), "");
   EXPECT_EQ(clean_trace("java;t;]a["), "]a[");
 }
 
@@ -30,6 +31,17 @@ std::vector<Traces> three() {
         std::tuple(1, "p;t;d", 4), std::tuple(2, "p;t;a", 3), std::tuple(2, "p;t;e", 7)})
     all[static_cast<size_t>(which)].add(stack, {samples, samples});
   return all;
+}
+
+// The tool compares every line of a file, also of one or two frames, and those without a count.
+TEST(Contribution, LinesOfFewFramesKeepTheirLast) {
+  Traces traces;
+  for (const char* line : {"java 5", "java;t 1", "java;Thread-7 2", "java;t;a 3", "  p;q;a b 4",
+                           "p;q;operator new", "12 3", ""})
+    traces.add_line(line);
+  const std::map<std::string, int64_t, std::less<>> expected = {
+      {"java", 1}, {"t", 1}, {"Thread-", 1}, {"a", 1}, {"a b", 1}, {"operator", 1}, {"", 2}};
+  EXPECT_EQ(traces.lines, expected);
 }
 
 TEST(Contribution, CompatibleDropsWhatOccursTwice) {
@@ -69,26 +81,44 @@ std::string report_of(const char* format) {
 // Wilson's intervals of 11, 1, 31 and 24, 4, 34 of 35, worked out elsewhere.
 TEST(Contribution, SharesOfSamplesHaveIntervals) {
   const std::string text = report_of("contribution");
-  for (const char* share : {"31.4 % ± 14.7", "2.9 % ± 7.0", "88.6 % ± 10.7", "68.6 % ± 14.7",
-                            "11.4 % ± 10.7", "97.1 % ± 7.0"})
+  for (const char* share :
+       {"31.4 % (18.6 to 48.0)", "2.9 % (0.5 to 14.5)", "88.6 % (74.0 to 95.5)",
+        "68.6 % (52.0 to 81.4)", "11.4 % (4.5 to 26.0)", "97.1 % (85.5 to 99.5)"})
     EXPECT_NE(text.find(share), std::string::npos) << share << " in " << text;
   const std::string csv = report_of("contribution-csv");
   const std::string rows = csv.substr(csv.find('\n') + 1);
-  EXPECT_EQ(rows,
-            "\"one, \"\"1\"\"\",2,0.666667,1,0.333333,1,11,0.314286,0.147145,1,0.028571,0.070135,"
-            "31,0.885714,0.107081\n"
-            "two,2,0.666667,1,0.333333,1,24,0.685714,0.147145,4,0.114286,0.107081,34,0.971429,"
-            "0.070135\n");
+  EXPECT_EQ(
+      rows,
+      "\"one, \"\"1\"\"\",2,0.666667,1,0.333333,1,11,0.314286,0.185508,0.479798,1,0.028571,"
+      "0.005061,0.145331,31,0.885714,0.740485,0.954648,0\n"
+      "two,2,0.666667,1,0.333333,1,24,0.685714,0.520202,0.814492,4,0.114286,0.045352,0.259515,"
+      "34,0.971429,0.854669,0.994939,0\n");
   const std::string json = report_of("contribution-json");
   EXPECT_NE(json.find(R"("name":"one, \"1\"")"), std::string::npos) << json;
-  EXPECT_NE(json.find(R"("own":{"samples":24,"weight":24,"share":0.685714,"interval":0.147145})"),
-            std::string::npos)
+  EXPECT_NE(
+      json.find(
+          R"("own":{"samples":24,"weight":24,"share":0.685714,"low":0.520202,"high":0.814492})"),
+      std::string::npos)
       << json;
+}
+
+TEST(Contribution, SamplesOfWhichCleaningLeavesNothingAreCountedApart) {
+  std::vector<Traces> all(2);
+  all[0].add("p;t;[unknown]", {3, 3});
+  all[0].add("p;t;a", {4, 4});
+  all[1].add("p;t;[k]", {2, 2});
+  EXPECT_EQ(compatible_shares(all)[0].mine, 2) << "the tool keeps the empty line";
+  const Contributions found = contributions(all);
+  EXPECT_EQ(found.distinct, 1);
+  EXPECT_EQ(found.samples.samples, 4);
+  EXPECT_EQ(found.emptied.samples, 5);
+  EXPECT_EQ(found.each[0].emptied.samples, 3);
 }
 
 TEST(Contribution, NothingIsOfNothing) {
   std::vector<Traces> all(2);
-  all[0].add("short", {3, 3});
+  all[0].add("p;t;[k]", {3, 3});
+  all[0].add("p;t;[u]", {3, 3});
   EXPECT_EQ(compatible_shares(all)[1].percent(), 0);
   EXPECT_EQ(contributions(all).distinct, 0) << "what is cleaned away is no stack";
 }

@@ -92,6 +92,139 @@ std::vector<std::string> colours_in(const std::string& svg) {
   return found;
 }
 
+Folded random_run(uint32_t seed, int stacks, int mean) {
+  std::mt19937 random(seed);
+  std::poisson_distribution<int> count(mean);
+  Folded lines;
+  for (int i = 0; i < stacks; ++i)
+    if (const int of = count(random); of > 0)
+      lines.emplace_back("main;f" + std::to_string(i % 40) + ";g" + std::to_string(i), of);
+  return lines;
+}
+
+Folded sum_of(const std::vector<Folded>& runs) {
+  std::map<std::string, int> sums;
+  for (const Folded& run : runs)
+    for (const auto& [stack, count] : run) sums[stack] += count;
+  return {sums.begin(), sums.end()};
+}
+
+// One configuration of three and all of them: what remains is the other two.
+TEST(Diff, ASideThatContainsTheOtherIsComparedWithoutIt) {
+  const std::vector<Folded> runs = {random_run(1, 600, 2), random_run(2, 600, 2),
+                                    random_run(3, 600, 2)};
+  Sides contained, apart;
+  contained.add(sum_of(runs), 0);
+  contained.add(runs[1], 1);
+  apart.add(sum_of({runs[0], runs[2]}), 0);
+  apart.add(runs[1], 1);
+  const ProfileDiff found = contained.diff(), expected = apart.diff();
+  EXPECT_NE(found.overlap.find("contains it"), std::string::npos) << found.overlap;
+  EXPECT_EQ(expected.overlap, "") << "runs that share nothing";
+  EXPECT_EQ(found.sides[0].all.samples, expected.sides[0].all.samples);
+  EXPECT_EQ(found.profile.total.samples, expected.profile.total.samples);
+  EXPECT_EQ(found.names[0], "run0.folded without run1.folded");
+  for (const char* name : {"f0", "f7", "g11", "g500"}) {
+    const Change a = found.self_of(named(found, name));
+    const Change b = expected.self_of(named(expected, name));
+    EXPECT_DOUBLE_EQ(a.delta, b.delta) << name;
+    EXPECT_DOUBLE_EQ(a.interval.low, b.interval.low) << name;
+  }
+  EXPECT_EQ(contained.diff({.contained = ReportOptions::Contained::kNo}).sides[0].all.samples,
+            sum_of(runs).empty() ? 0 : expected.profile.total.samples);
+}
+
+// A file that `cat` made of others has each of their lines, however few these are.
+TEST(Diff, FilesPutTogetherContainTheirParts) {
+  Sides sides;
+  sides.add({{"m;a", 100}, {"m;b", 50}, {"m;a", 20}, {"m;c", 80}}, 0);
+  sides.add({{"m;a", 100}, {"m;b", 50}}, 1);
+  const ProfileDiff diff = sides.diff();
+  EXPECT_EQ(diff.sides[0].all.samples, 100);
+  EXPECT_EQ(diff.self_of(named(diff, "a")).before, 0.2);
+}
+
+// A longer run of few stacks has each at least as often, too.
+TEST(Diff, ALongerRunIsNotTakenForTheAggregate) {
+  Sides sides;
+  sides.add({{"m;a", 1000}, {"m;b", 400}}, 0);
+  sides.add({{"m;a", 101}, {"m;b", 39}}, 1);
+  const ProfileDiff diff = sides.diff();
+  EXPECT_EQ(diff.sides[0].all.samples, 1400);
+  EXPECT_NE(diff.overlap.find("--contained yes"), std::string::npos) << diff.overlap;
+  EXPECT_EQ(sides.diff({.contained = ReportOptions::Contained::kYes}).sides[0].all.samples, 1260);
+}
+
+TEST(Diff, TheSameRunOnBothSidesIsRemovedFromTheLarger) {
+  const TempFolder folder;
+  for (const char* name : {"a", "b", "c"}) {
+    ASSERT_TRUE(write_file(folder / name, std::string("main;") + name + " 7\nmain;x 3\n").ok());
+  }
+  const auto source = [&](const char* name, uint32_t set) {
+    return ProfileSource{.path = folder / name, .set = set};
+  };
+  const std::vector<ProfileSource> all = {source("a", 0), source("b", 0), source("c", 0),
+                                          source("b", 1)};
+  const ProfileDiff diff = load_diff(all, {}).value();
+  EXPECT_EQ(diff.sides[0].all.samples, 20);
+  EXPECT_EQ(diff.runs_before, 2U);
+  EXPECT_NE(diff.overlap.find("before contains all of the side after"), std::string::npos)
+      << diff.overlap;
+  const std::vector<ProfileSource> partly = {source("a", 0), source("b", 0), source("b", 1),
+                                             source("c", 1)};
+  EXPECT_NE(load_diff(partly, {}).value().overlap.find("1 run is on both sides"),
+            std::string::npos);
+}
+
+TEST(Diff, ConfigurationsOfASideAreNoRepetitions) {
+  const TempFolder folder;
+  std::vector<ProfileSource> sources;
+  const auto add = [&](const char* label, int a, int b, uint32_t set) {
+    const std::string path = folder / ("r" + std::to_string(sources.size()));
+    ASSERT_TRUE(
+        write_file(path, "m;a " + std::to_string(a) + "\nm;b " + std::to_string(b) + "\n").ok());
+    sources.push_back({.path = path, .label = label, .set = set});
+  };
+  add("x", 100, 900, 0);
+  add("y", 900, 100, 0);
+  add("z", 500, 520, 1);
+  const ProfileDiff configurations = load_diff(sources, {}).value();
+  EXPECT_EQ(configurations.noise, 1);
+  EXPECT_FALSE(configurations.has_repetitions);
+  EXPECT_EQ(configurations.overlap, "");
+  EXPECT_NE(diff_notes(configurations)[0].find("not repetitions"), std::string::npos);
+  for (ProfileSource& source : sources) source.label = "";
+  const ProfileDiff repetitions = load_diff(sources, {}).value();
+  EXPECT_GT(repetitions.noise, 10);
+  EXPECT_NE(diff_notes(repetitions)[0].find("square root of chi-square"), std::string::npos);
+}
+
+// What was recorded and what folded files hold are of one event then.
+TEST(Diff, FoldedStacksTakeTheEventOfARecording) {
+  MadeSamples made;
+  made.process(1, "p");
+  for (int i = 0; i < 40; ++i)
+    made.add({.stack = {"main@/bin/p", i < 30 ? "hot@/bin/p" : "read_[k]"},
+              .weight = 10'000,
+              .pid = 1,
+              .tid = 1,
+              .event = "cpu-clock",
+              .time_ns = i});
+  const Recording recording = made.finish();
+  const TempFolder folder;
+  ASSERT_TRUE(write_file(folder / "a.folded", "p;main;hot 60\np;main;read_[k] 20\n").ok());
+  const std::vector<ProfileSource> sources = {
+      {.path = recording.path(), .recording = recording, .set = 0},
+      {.path = folder / "a.folded", .set = 1}};
+  const ProfileDiff diff = load_diff(sources, {}).value();
+  EXPECT_EQ(diff.profile.event, "cpu-clock");
+  EXPECT_EQ(diff.sides[0].all.samples, 40);
+  EXPECT_EQ(diff.sides[1].all.samples, 80);
+  for (uint32_t i = 0; i < diff.profile.tree.nodes.size(); ++i)
+    EXPECT_EQ(diff.node(i).delta, 0) << "the same shares";
+  EXPECT_NE(diff_notes(diff).back().find("Folded stacks have no event"), std::string::npos);
+}
+
 TEST(Diff, OfARunWithItselfIsGrey) {
   Sides sides;
   const Folded lines = {{"main;a;b", 500}, {"main;c", 1}, {"main;a", 77}, {"x", 3}};

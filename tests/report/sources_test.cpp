@@ -88,7 +88,7 @@ TEST(Sources, AThreadOfOneRunIsNotThatOfAnother) {
   const TwoRuns runs;
   const Profile profile = load_profile(runs.sources, {.process = "ld"}).value();
   EXPECT_EQ(folded(profile), (std::map<std::string, int64_t>{{"ld;main;f", 3}}));
-  EXPECT_EQ(load_profile(runs.sources, {.process = "as"}).error().code, Code::kInvalid);
+  EXPECT_EQ(load_profile(runs.sources, {.process = "as"}).error().code, Code::kNotFound);
 }
 
 TEST(Sources, PartsSayWhoseSamplesTheyAre) {
@@ -116,7 +116,7 @@ TEST(Sources, OneRateOfSeveralStandsForAllTheTime) {
   const Profile one = load_profile(recording, {.rate_hz = 100}).value();
   EXPECT_EQ(one.total.weight, 1'000'000'000);
   EXPECT_EQ(one.total.samples, 100);
-  EXPECT_EQ(load_profile(recording, {.rate_hz = 200}).error().code, Code::kInvalid);
+  EXPECT_EQ(load_profile(recording, {.rate_hz = 200}).error().code, Code::kNotFound);
 }
 
 }  // namespace

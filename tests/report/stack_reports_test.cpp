@@ -104,7 +104,7 @@ TEST(TreeReport, GoesDownTheHeavyPathFirst) {
   const size_t at = text.find("cc1");
   EXPECT_LT(at, text.find("↓ f\n")) << text;
   EXPECT_LT(text.find("  g\n"), text.find("ld")) << text;
-  EXPECT_TRUE(contains(text, " 90.00 % ± 35.03   0.00 % ± 31.93  cc1")) << text;
+  EXPECT_TRUE(contains(text, " 90.00 %    29.4–99.5   0.00 %  cc1")) << text;
   ReportOptions options;
   options.min_share = 0.2;
   const std::string pruned = report_text(Recording::open(made.path()).value(), "tree", options);
@@ -135,13 +135,13 @@ TEST(CallersReport, CountsEverySampleOnce) {
   ASSERT_NE(calls, std::string::npos) << text;
   const std::string callers = text.substr(0, calls);
   const std::string callees = text.substr(calls);
-  EXPECT_TRUE(contains(callers, "50.00 ± ")) << text;
-  EXPECT_TRUE(contains(callers, "60.00 % ± 39.67          1  a\n")) << text;
-  EXPECT_TRUE(contains(callers, "30.00 % ± 38.78          1  main\n")) << text;
-  EXPECT_TRUE(contains(callers, "10.00 % ± 35.03          1  (nobody")) << text;
-  EXPECT_TRUE(contains(callees, "60.00 % ± 39.67          1  b\n")) << text;
-  EXPECT_TRUE(contains(callees, "30.00 % ± 38.78          1  (itself)\n")) << text;
-  EXPECT_TRUE(contains(callees, "10.00 % ± 35.03          1  c\n")) << text;
+  EXPECT_TRUE(contains(callers, "50.00 % (")) << text;
+  EXPECT_TRUE(contains(callers, "60.00 %    13.9–93.3          1  a\n")) << text;
+  EXPECT_TRUE(contains(callers, "30.00 %     4.0–81.6          1  main\n")) << text;
+  EXPECT_TRUE(contains(callers, "10.00 %     0.5–70.6          1  (nobody")) << text;
+  EXPECT_TRUE(contains(callees, "60.00 %    13.9–93.3          1  b\n")) << text;
+  EXPECT_TRUE(contains(callees, "30.00 %     4.0–81.6          1  (itself)\n")) << text;
+  EXPECT_TRUE(contains(callees, "10.00 %     0.5–70.6          1  c\n")) << text;
 }
 
 TEST(CallersReport, FindsFunctionsByNameThenByPart) {
@@ -204,14 +204,16 @@ TEST(StackReports, SummaryAndJsonSayWhatIsHotAndHowSureThatIs) {
   const Recording recording = small_build(made);
   const std::string text = report_text(recording, "summary");
   EXPECT_TRUE(contains(text, "Stacks    3 samples at 99 Hz · 66.7 % complete, 33.3 % cut")) << text;
-  EXPECT_TRUE(contains(text, "f 60 ± 40 % · g 30 ± 39 % · read 10 ± 36 %")) << text;
+  EXPECT_TRUE(
+      contains(text, "Hot       f 60 % (13 to 94) · g 30 % (3 to 82) · read 10 % (0 to 71)"))
+      << text;
   const std::string json = report_text(recording, "json");
   EXPECT_TRUE(
       contains(json, R"("unwind": {"samples":3,"complete":2,"others":{"cut":1},"dropped":0})"))
       << json;
   EXPECT_TRUE(contains(
       json,
-      R"({"name":"f","module":"/bin/cc1","self_share":0.600000,"self_interval":0.396666,"total_share":0.900000,"total_interval":0.350322,"samples":1})"))
+      R"({"name":"f","module":"/bin/cc1","self_share":0.600000,"self_low":0.139473,"self_high":0.932805,"total_share":0.900000,"total_low":0.294235,"total_high":0.994879,"samples":1,"n":2})"))
       << json;
 }
 
@@ -226,13 +228,14 @@ TEST(StackReports, TheIntervalInTheSummaryIsNeverNarrowerThanItIs) {
               .pid = 1,
               .tid = 1});
   }
-  // Wilson's half widths: 9.43, 9.19 and 4.51 %.
+  // Wilson: 50.20 to 69.06, 26.36 to 44.75 and 2.15 to 11.18 %.
   EXPECT_TRUE(contains(report_text(made.finish(), "summary"),
-                       "Hot       often 60 ± 10 % · seldom 35 ± 10 % · rarely 5.0 ± 4.6 %"));
+                       "Hot       often 60 % (50 to 70) · seldom 35 % (26 to 45)"));
   MadeSamples many;  // imported: each weight is so many samples
   many.add({.stack = {"a"}, .weight = 600'000'000, .event = "samples"});
   many.add({.stack = {"b"}, .weight = 400'000'000, .event = "samples"});
-  EXPECT_TRUE(contains(report_text(many.finish(), "summary"), "a 60.0 ± 0.1 % · b 40.0 ± 0.1 %"));
+  EXPECT_TRUE(contains(report_text(many.finish(), "summary"),
+                       "a 60.0 % (59.9 to 60.1) · b 40.0 % (39.9 to 40.1)"));
 }
 
 // One sample that stands for as much as 99 others together tells little, however many these are:
@@ -248,10 +251,11 @@ TEST(StackReports, UnequalWeightsWidenEveryInterval) {
   };
   for (const char* format : {"top", "tree", "callers"}) {
     const std::string unequal = shares(99, format), equal = shares(1, format);
-    EXPECT_TRUE(contains(unequal, "50.00 % ± 35.09")) << unequal;
-    EXPECT_TRUE(contains(equal, "1.00 %  ± 2.64")) << equal;
+    EXPECT_TRUE(contains(unequal, "50.00 %    14.9–85.1")) << unequal;
+    EXPECT_TRUE(contains(equal, "1.00 %    0.18–5.45")) << equal;
   }
-  EXPECT_TRUE(contains(shares(99, "json"), R"("self_share":0.500000,"self_interval":0.350857)"));
+  EXPECT_TRUE(contains(shares(99, "json"),
+                       R"("self_share":0.500000,"self_low":0.149143,"self_high":0.850857)"));
 }
 
 // Where weights are alike, however large, each sample counts as one, of several rates, too.
@@ -264,10 +268,10 @@ TEST(StackReports, EqualWeightsOfSeveralRatesCountAsTheSamplesTheyAre) {
               .rate_hz = i % 10 == 0 ? 99 : 998});
   }
   const Recording recording = made.finish();
-  EXPECT_TRUE(contains(report_text(recording, "top"), "60.00 %  ± 9.43")) << "of 100";
+  EXPECT_TRUE(contains(report_text(recording, "top"), "60.00 %    50.2–69.1")) << "of 100";
   ReportOptions options;  // ten of one rate stand for all of it again
   options.filter.rate_hz = 99;
-  EXPECT_TRUE(contains(report_text(recording, "top", options), "60.00 % ± 25.96")) << "of 10";
+  EXPECT_TRUE(contains(report_text(recording, "top", options), "60.00 %    31.3–83.2")) << "of 10";
 }
 
 TEST(StackReports, SourceLinesAreShownWhereAskedFor) {

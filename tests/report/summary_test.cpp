@@ -195,7 +195,7 @@ TEST_F(SummaryTest, WhatCouldNotBeWrittenIsSaidWithItsReason) {
   run_.damage = out_->string(unwritten_damage(1'204, errno_error("write journal", ENOSPC)));
   end_run();
   const std::string text = report("summary");
-  EXPECT_NE(text.find("1,204 dropped\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1,204 records dropped\n"), std::string::npos) << text;
   EXPECT_NE(text.find("the disk was full: 1,204 records could not be written"), std::string::npos)
       << text;
 }
