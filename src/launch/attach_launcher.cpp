@@ -183,6 +183,7 @@ Result<std::unique_ptr<Target>> attach_cgroup(const LaunchRequest& request) {
   }
   auto target = std::make_unique<AttachedTarget>(Scope{
       .kind = Scope::Kind::kCgroup, .roots = {}, .attached = true, .title = title_of(cgroup)});
+  cgroup.limit_by_itself();
   target->take_cgroup(std::move(cgroup));
   return std::unique_ptr<Target>(std::move(target));
 }
@@ -190,13 +191,14 @@ Result<std::unique_ptr<Target>> attach_cgroup(const LaunchRequest& request) {
 Result<std::unique_ptr<Target>> attach_container(const LaunchRequest& request) {
   TRY_ASSIGN(Engine engine, Engine::open());
   std::vector<int64_t> pids;
-  std::vector<std::string> each;
+  std::vector<std::string> each, ids;
   for (const std::string_view name : split_words(request.attach_to, ',')) {
     TRY_ASSIGN(const EngineContainer container, engine.inspect(std::string(name)));
     if (!container.running || container.pid <= 0)
       return Error{Code::kNotFound, "container " + printable(container.name) + " does not run",
                    "fathom run --image IMAGE starts one"};
     pids.push_back(container.pid);
+    ids.push_back(container.id);
     each.push_back(printable(container.name));
   }
   if (pids.empty()) return Error{Code::kInvalid, "no container to attach to", "--container NAME"};
@@ -209,8 +211,7 @@ Result<std::unique_ptr<Target>> attach_container(const LaunchRequest& request) {
             .reaped = true,
             .title = (one ? "container " : "containers ") + join(each, ", ")});
   for (size_t i = 0; i < pids.size(); ++i) {
-    auto own = Cgroup::find(std::to_string(pids[i]));
-    if (own.ok()) own.value().add_limited(pids[i]);
+    auto own = Cgroup::find_container(pids[i], ids[i]);
     target->take_container(each[i], pids[i],
                            own.ok() ? std::make_unique<Cgroup>(std::move(own).value()) : nullptr);
   }
@@ -218,8 +219,7 @@ Result<std::unique_ptr<Target>> attach_container(const LaunchRequest& request) {
     TRY(target->watch_roots());
     return std::unique_ptr<Target>(std::move(target));
   }
-  TRY_ASSIGN(Cgroup cgroup, Cgroup::find(std::to_string(pids[0])));
-  cgroup.add_limited(pids[0]);
+  TRY_ASSIGN(Cgroup cgroup, Cgroup::find_container(pids[0], ids[0]));
   target->take_cgroup(std::move(cgroup));
   return std::unique_ptr<Target>(std::move(target));
 }

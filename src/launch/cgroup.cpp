@@ -185,6 +185,7 @@ Result<Cgroup> Cgroup::create_in(const CgroupPlaces& places, const std::string& 
   cgroup.unified_ = make_unified_leaf(places, name);
   cgroup.memory_ = make_leaf(places.memory, name);
   cgroup.cpuacct_ = make_leaf(places.cpuacct, name);
+  cgroup.ours_ = true;
   if (places.perf_event.empty()) cgroup.perf_event_ = cgroup.unified_;
   if (cgroup.unified_.empty() && cgroup.memory_.empty() && cgroup.cpuacct_.empty()) {
     return Error{
@@ -211,24 +212,47 @@ Result<Cgroup> Cgroup::create_below(const std::string& name) const {
   cgroup.cpuacct_ = make_leaf(cpuacct_, name);
   if (perf_event_ == unified_) cgroup.perf_event_ = cgroup.unified_;
   cgroup.path_ = path_ + "/" + name;
+  cgroup.ours_ = true;
   if (cgroup.any_folder().empty()) return errno_error("make cgroup " + cgroup.path_);
   return cgroup;
 }
 
-void Cgroup::add_limited(int64_t pid) {
+std::string container_folder(const std::string& folder, const std::string& id) {
+  const size_t at = id.empty() ? std::string::npos : folder.find(id);
+  return at == std::string::npos ? folder : folder.substr(0, folder.find('/', at));
+}
+
+void Cgroup::add_limited(int64_t pid, const std::string& id) {
   const auto mounts = read_file("/proc/self/mountinfo");
   const auto theirs = read_file("/proc/" + std::to_string(pid) + "/cgroup");
   if (!mounts.ok() || !theirs.ok()) return;
-  const CgroupPlaces leaf = CgroupPlaces::parse(mounts.value(), theirs.value());
-  const bool one_tree = access((leaf.unified + "/cpu.max").c_str(), F_OK) == 0;
-  limited_.push_back({one_tree ? leaf.unified : leaf.cpu, one_tree ? std::string() : leaf.memory});
+  CgroupPlaces leaf = CgroupPlaces::parse(mounts.value(), theirs.value());
+  for (std::string* folder : {&leaf.unified, &leaf.cpu, &leaf.memory, &leaf.pids, &leaf.blkio})
+    *folder = container_folder(*folder, id);
+  const auto has = [](const std::string& folder, const char* file) {
+    return !folder.empty() && access((folder + file).c_str(), F_OK) == 0;
+  };
+  const bool one_tree = has(leaf.unified, "/cpu.max") || has(leaf.unified, "/memory.current");
   // Below a cgroup of ours these are its own sums; else the container's.
   const auto sums = [this](const std::string& folder) -> std::string {
     const size_t ours = path_.empty() ? std::string::npos : folder.find(path_ + "/");
     return folder.substr(0, ours == std::string::npos ? ours : ours + path_.size());
   };
+  const std::string memory = one_tree ? leaf.unified : leaf.memory;
+  const std::string above = sums(memory);
+  limited_.push_back({one_tree ? leaf.unified : leaf.cpu, memory,
+                      above != memory && has(above + "/conmon", "/cgroup.procs")});
   pids_ = one_tree ? sums(leaf.unified) : sums(leaf.pids);
   blkio_ = one_tree ? std::string() : sums(leaf.blkio);
+}
+
+// In version 2 they are in the leaf, whose limits hold; the leaf itself has none.
+void Cgroup::limit_by_recorder() {
+  const auto places = CgroupPlaces::find();
+  if (!places.ok()) return;
+  const bool one_tree = access((unified_ + "/cpu.stat").c_str(), F_OK) == 0 &&
+                        access((places.value().unified + "/cpu.max").c_str(), F_OK) == 0;
+  limited_.push_back({one_tree ? unified_ : places.value().cpu, ""});
 }
 
 void remove_in_all_trees(const std::string& path) {

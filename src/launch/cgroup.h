@@ -47,6 +47,9 @@ class Cgroup {
   // root, or by the id of a process in it. Leaves of the same path in the other trees belong to it.
   static Result<Cgroup> find(const std::string& name);
   static Result<Cgroup> find_in(const CgroupPlaces& roots, const std::string& name);
+  // The cgroup that an engine made for the container with this id, with every cgroup below it: its
+  // first process may be in a nested one ("libpod-ID/container", "ID/init.scope").
+  static Result<Cgroup> find_container(int64_t pid, const std::string& id);
 
   Status add(int64_t pid) const;
   // The same of one that was born in the unified leaf.
@@ -65,12 +68,21 @@ class Cgroup {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   // Where the engine put a container's process: whose limits it is under. Some figures are not
-  // added up from there.
-  void add_limited(int64_t pid);
+  // added up from there. `id` is the container's; without one, the cgroup of the process is used.
+  void add_limited(int64_t pid, const std::string& id = "");
   struct Limited {
     std::string cpu, memory;  // folders with cpu.stat and memory.events or their like; empty: none
+    // The engine keeps a process of its own (conmon) in the cgroup above, so that the sums there
+    // are not the container's alone.
+    bool shared = false;
   };
   [[nodiscard]] const std::vector<Limited>& limited() const { return limited_; }
+  // The same of one that was found by its name.
+  void limit_by_itself() { limited_.push_back({cpu_, unified_has_memory_ ? unified_ : memory_}); }
+  // Its processes stay in the CPU cgroup of this recorder, whose limits hold for them.
+  void limit_by_recorder();
+  // Made by this recorder: counters begin with the run and may be reset.
+  [[nodiscard]] bool is_ours() const { return ours_; }
   [[nodiscard]] const std::string& pids() const { return pids_; }
   [[nodiscard]] const std::string& blkio() const { return blkio_; }
   // Whoever is there or in a cgroup below.
@@ -80,7 +92,12 @@ class Cgroup {
   std::string unified_, memory_, cpuacct_, perf_event_;
   std::string path_, pids_, blkio_;
   std::vector<Limited> limited_;
+  std::string cpu_;  // with cpu.stat, of one that was found
+  bool ours_ = false, unified_has_memory_ = false;
 };
+
+// `folder` up to the part of its path that contains the id of a container; all of it if none does.
+std::string container_folder(const std::string& folder, const std::string& id);
 
 // Removes what an engine made of this path, in whatever trees there are.
 void remove_in_all_trees(const std::string& path);

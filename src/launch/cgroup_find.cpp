@@ -43,6 +43,10 @@ std::string leaf(const std::string& root, const std::string& path) {
   return !root.empty() && is_cgroup(folder) ? folder : std::string();
 }
 
+bool has(const std::string& folder, const char* file) {
+  return !folder.empty() && access((folder + file).c_str(), F_OK) == 0;
+}
+
 void add_processes(const std::string& folder, std::vector<int64_t>& pids) {
   std::string text = read_file(folder + "/cgroup.procs").value_or("");
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -67,13 +71,14 @@ CgroupPlaces CgroupPlaces::roots(std::string_view mountinfo) {
     if (at == std::string_view::npos) continue;
     const std::string root(line.substr(at + 1, line.find(' ', at + 1) - at - 1));
     std::string everywhere;
-    for (const char* tree : {"0::", "1:memory:", "2:cpuacct:", "3:perf_event:"})
+    for (const char* tree : {"0::", "1:memory:", "2:cpuacct:", "3:perf_event:", "4:cpu:"})
       everywhere.append(tree).append(root).append("\n");
     const CgroupPlaces one = parse(line, everywhere);
     if (roots.unified.empty()) roots.unified = one.unified;
     if (roots.memory.empty()) roots.memory = one.memory;
     if (roots.cpuacct.empty()) roots.cpuacct = one.cpuacct;
     if (roots.perf_event.empty()) roots.perf_event = one.perf_event;
+    if (roots.cpu.empty()) roots.cpu = one.cpu;
   }
   return roots;
 }
@@ -90,7 +95,18 @@ Result<Cgroup> Cgroup::find(const std::string& name) {
   cgroup.memory_ = leaf(places.memory, "");
   cgroup.cpuacct_ = leaf(places.cpuacct, "");
   cgroup.perf_event_ = places.perf_event.empty() ? cgroup.unified_ : leaf(places.perf_event, "");
+  cgroup.cpu_ = has(cgroup.unified_, "/cpu.max") ? cgroup.unified_ : leaf(places.cpu, "");
+  cgroup.unified_has_memory_ = has(cgroup.unified_, "/memory.current");
   if (cgroup.any_folder().empty()) return no_such_cgroup("of process " + name);
+  return cgroup;
+}
+
+Result<Cgroup> Cgroup::find_container(int64_t pid, const std::string& id) {
+  TRY_ASSIGN(Cgroup cgroup, find(std::to_string(pid)));
+  for (std::string* folder :
+       {&cgroup.unified_, &cgroup.memory_, &cgroup.cpuacct_, &cgroup.perf_event_})
+    *folder = container_folder(*folder, id);
+  cgroup.add_limited(pid, id);
   return cgroup;
 }
 
@@ -102,6 +118,8 @@ Result<Cgroup> Cgroup::find_in(const CgroupPlaces& roots, const std::string& nam
   cgroup.memory_ = leaf(roots.memory, path);
   cgroup.cpuacct_ = leaf(roots.cpuacct, path);
   cgroup.perf_event_ = roots.perf_event.empty() ? cgroup.unified_ : leaf(roots.perf_event, path);
+  cgroup.cpu_ = has(cgroup.unified_, "/cpu.max") ? cgroup.unified_ : leaf(roots.cpu, path);
+  cgroup.unified_has_memory_ = has(cgroup.unified_, "/memory.current");
   if (cgroup.any_folder().empty()) return no_such_cgroup(name);
   return cgroup;
 }

@@ -235,8 +235,10 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   Fd ours(ends[0]);
   Fd theirs(ends[1]);
   std::optional<Cgroup> cgroup;
-  if (auto made = Cgroup::create(request.run_label, request.cgroup_figures); made.ok())
+  if (auto made = Cgroup::create(request.run_label, request.cgroup_figures); made.ok()) {
     cgroup = std::move(made).value();
+    if (request.cgroup_figures) cgroup->limit_by_recorder();
+  }
   const auto spawner = start_spawner(request, theirs.get(), folder_of(cgroup).get());
   if (!spawner.ok()) {
     if (cgroup) cgroup->remove();

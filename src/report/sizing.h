@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program needs, worked out of what it used over time: for requests, limits and the machine
-// it is to run on. Figures that were not measured are absent. Plain data: any thread.
+// What a program needs, derived from what it used over time: for requests, limits and the machine
+// it is to run on. Values that were not measured are absent. Plain data: any thread.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,26 @@
 #include <vector>
 
 #include "base/result.h"
+#include "report/sizing_memory.h"
 #include "report/summary.h"
 
 namespace fathom {
 
 struct SizingFigures {
   std::optional<double> mean_cores, p95_cores, peak_cores;
-  // Memory it cannot do without: resident, or the cgroup's without page cache that can be dropped.
+  int64_t cpu_intervals = 0, cpu_interval_ns = 0;  // that p95 and peak are of
+  // Memory that the kernel cannot take back (sizing_memory.h).
   std::optional<double> peak_memory_bytes;
   std::optional<double> peak_with_cache_bytes;  // exact, by the kernel
+  MemoryNeed memory;
   // Bytes in the busiest second.
   std::optional<double> disk_read, disk_written, net_received, net_sent;
   std::optional<double> read_calls, write_calls;  // also from caches
   std::optional<double> gpu_share, gpu_memory_bytes;
   std::optional<double> throttled_share;  // of the periods of the CPU limit
-  std::optional<double> waited_share;     // of the time it could run: for a core, throttled or not
+  double periods = 0, throttled_periods = 0;
+  std::optional<double> throttled_ns;
+  std::optional<double> waited_share;  // of the time it could run: for a core, throttled or not
   double oom_kills = 0, peak_swap_bytes = 0;
   std::optional<double> limit_cores, limit_memory_bytes;
 };
@@ -63,6 +68,12 @@ Result<Sizing> work_out_sizing(const Recording& recording, const Summary& summar
 // --limit's text, as the run kept it: cpus=0.5,memory=1073741824
 void read_kept_limits(std::string_view text, SizingFigures& figures);
 SizingAdvice advise(const SizingFigures& figures);
+// How requests and limits follow from what is needed.
+std::string request_rule();
+std::string limit_rule(const SizingFigures& figures);
+// A rate of an interval as cores. The kernel brings CPU time up to date at timer interrupts, so
+// that an interval may have more or less of it: a value barely above a whole number is that number.
+double whole_cores(double cores, double interval_ns);
 std::vector<std::string> sizing_warnings(const SizingFigures& figures, int64_t duration_ns);
 
 // nodes: [{name: edge, cpus: 4, memory: 8g, gpus: 1, gpu_memory: 8g, disk: 100m}]

@@ -15,6 +15,7 @@ namespace fathom {
 namespace {
 
 constexpr double kMiB = 1 << 20;
+constexpr double kMuch = 0.01;  // of the memory needed: less is not worth a note
 
 std::string per_second(const std::optional<double>& rate) {
   return rate ? format_bytes(*rate) + "/s" : "";
@@ -34,6 +35,63 @@ std::string headline(const SizingFigures& figures) {
   return parts.empty() ? "nothing was measured" : "needs " + join(parts, ", ");
 }
 
+// As cpu.stat of the cgroup counted during the recording.
+void add_throttling(const SizingFigures& figures, LabelLines& lines) {
+  if (!figures.throttled_share) return;
+  std::vector<std::string> parts = {fmt::format("throttled in {:.0f} of {:.0f} periods ({})",
+                                                figures.throttled_periods, figures.periods,
+                                                percent(*figures.throttled_share))};
+  if (figures.throttled_ns)
+    parts.push_back("for " + format_duration_ns(static_cast<int64_t>(*figures.throttled_ns)));
+  parts.emplace_back("cpu.stat of the cgroup");
+  lines.add("", parts);
+}
+
+std::vector<std::string> needed_parts(const SizingFigures& figures) {
+  const MemoryNeed& memory = figures.memory;
+  std::vector<std::string> parts = {format_bytes(*figures.peak_memory_bytes) + " needed"};
+  switch (memory.source) {
+    case MemorySource::kProcesses:
+      parts.emplace_back("resident sets of the processes, without a cgroup");
+      return parts;
+    case MemorySource::kReadings:
+      parts.push_back("the highest of " +
+                      plural(static_cast<int64_t>(memory.readings), "reading", "readings"));
+      break;
+    default:
+      parts.push_back("the kernel's peak and " +
+                      plural(static_cast<int64_t>(memory.readings), "reading", "readings"));
+  }
+  parts.emplace_back("less inactive page cache");
+  if (memory.between_readings > kMuch * *figures.peak_memory_bytes)
+    parts.push_back(format_bytes(memory.between_readings) + " of it between two readings");
+  return parts;
+}
+
+void add_memory(const SizingFigures& figures, LabelLines& lines) {
+  const MemoryNeed& memory = figures.memory;
+  if (figures.peak_memory_bytes) lines.add("Memory", needed_parts(figures));
+  std::vector<std::string> kernel;
+  const auto add = [&](const std::optional<double>& value, const char* what) {
+    if (value) kernel.push_back(format_bytes(*value) + " " + what);
+  };
+  add(figures.peak_with_cache_bytes, "peak of the cgroup, page cache included");
+  if (!figures.peak_with_cache_bytes)
+    add(memory.lifetime_peak, "peak of the cgroup before the recording");
+  lines.add(figures.peak_memory_bytes ? "" : "Memory", kernel);
+  kernel.clear();
+  add(memory.anonymous, "anonymous");
+  add(memory.shared, "shared or tmpfs");
+  add(memory.cache, "page cache");
+  if (!kernel.empty()) kernel.emplace_back("each at its highest reading");
+  lines.add("", kernel);
+  if (!figures.limit_memory_bytes) return;
+  std::vector<std::string> limit = {"limit " + format_bytes(*figures.limit_memory_bytes)};
+  if (memory.limit_hits.value_or(0) > 0)
+    limit.push_back(fmt::format("reached {:.0f} times", *memory.limit_hits));
+  lines.add("", limit);
+}
+
 void add_figures(const SizingFigures& figures, LabelLines& lines) {
   std::vector<std::string> cpu;
   const auto cores = [&](const std::optional<double>& value, const char* what) {
@@ -43,19 +101,13 @@ void add_figures(const SizingFigures& figures, LabelLines& lines) {
   cores(figures.p95_cores, "p95");
   cores(figures.peak_cores, "at most");
   if (figures.limit_cores) cpu.push_back(fmt::format("limit {:g}", *figures.limit_cores));
-  if (figures.throttled_share)
-    cpu.push_back("throttled in " + percent(*figures.throttled_share) + " of the periods");
+  if (figures.cpu_intervals > 0)
+    cpu.push_back(fmt::format("p95 and most of {} of {}",
+                              plural(figures.cpu_intervals, "interval", "intervals"),
+                              format_duration_ns(figures.cpu_interval_ns)));
   lines.add("CPU", cpu);
-  std::vector<std::string> memory;
-  if (figures.peak_memory_bytes)
-    memory.push_back(format_bytes(*figures.peak_memory_bytes) + " peak that cannot be dropped");
-  // Looked at once a second, so that it may miss what the other saw.
-  if (figures.peak_with_cache_bytes &&
-      *figures.peak_with_cache_bytes > figures.peak_memory_bytes.value_or(0))
-    memory.push_back(format_bytes(*figures.peak_with_cache_bytes) + " with page cache");
-  if (figures.limit_memory_bytes)
-    memory.push_back("limit " + format_bytes(*figures.limit_memory_bytes));
-  lines.add("Memory", memory);
+  add_throttling(figures, lines);
+  add_memory(figures, lines);
   const auto pair = [&](const char* label, const std::optional<double>& first, const char* in,
                         const std::optional<double>& second, const char* out, const char* what) {
     std::vector<std::string> parts;
@@ -145,11 +197,13 @@ Status add_nodes(const Sizing& sizing, const ReportOptions& options, LabelLines&
   return {};
 }
 
-void add_advice(const SizingAdvice& advice, LabelLines& lines) {
+void add_advice(const SizingFigures& figures, const SizingAdvice& advice, LabelLines& lines) {
   lines.add("Request", {cpu_text(advice.request_cores) + " CPU",
                         memory_text(advice.request_bytes) + " memory"});
+  lines.add_prose("", request_rule(), Style::kPlain);
   lines.add("Limit",
             {cpu_text(advice.limit_cores) + " CPU", memory_text(advice.limit_bytes) + " memory"});
+  lines.add_prose("", limit_rule(figures), Style::kPlain);
 }
 
 // One container after the other, each as if it were alone.
@@ -162,7 +216,7 @@ std::string containers_text(const Sizing& sizing, const ReportOptions& options) 
             " " + headline(container.figures) + "\n";
     LabelLines lines(options, text);
     add_figures(container.figures, lines);
-    add_advice(container.advice, lines);
+    add_advice(container.figures, container.advice, lines);
     for (const std::string& warning : container.warnings)
       lines.add_prose("Warning", warning, Style::kWarning);
   }
@@ -197,7 +251,7 @@ Status write_sizing_report(const Recording& recording, const ReportOptions& give
                      " " + headline(sizing.figures) + "\n";
   LabelLines lines(options, text);
   add_figures(sizing.figures, lines);
-  add_advice(sizing.advice, lines);
+  add_advice(sizing.figures, sizing.advice, lines);
   TRY(add_nodes(sizing, options, lines));
   for (const std::string& warning : sizing.warnings)
     lines.add_prose("Warning", warning, Style::kWarning);

@@ -82,7 +82,7 @@ void add_memory(const Summary& summary, LabelLines& lines) {
   }
   if (run.cgroup_peak_bytes)
     parts.push_back(format_bytes(*run.cgroup_peak_bytes) +
-                    " peak of the cgroup, page cache included");
+                    " peak of the cgroup by the kernel, page cache included");
   if (run.minor_faults && run.major_faults) {
     parts.push_back(format_count(*run.minor_faults) + " minor, " + format_count(*run.major_faults) +
                     " major faults");

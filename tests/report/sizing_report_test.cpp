@@ -39,8 +39,11 @@ class MadeContainer : public MadeRun {
   }
   void limits(const char* text) { run().limits = out().string(text); }
   void throttled(double periods, double of) {
-    gauge(kMadeSecond, "cgroup", "cpu_periods_total", "count", of);
-    gauge(kMadeSecond, "cgroup", "cpu_throttled_periods_total", "count", periods);
+    for (const bool end : {false, true}) {  // 1,000 of each were before the recording
+      const int64_t at = end ? 20 * kMadeSecond : 0;
+      gauge(at, "cgroup", "cpu_periods_total", "count", 1000 + (end ? of : 0));
+      gauge(at, "cgroup", "cpu_throttled_periods_total", "count", 1000 + (end ? periods : 0));
+    }
   }
   void step(const char* name, int64_t from_s, int64_t to_s) {
     Step step;
@@ -101,11 +104,53 @@ TEST(Sizing, ARunOfLessThanASecondHadAllItsBytesInOne) {
   EXPECT_THAT(report_text(made.finish(), "sizing"), HasSubstr("49 MB/s written"));
 }
 
-// 123 MiB that four processes share are in the sum four times.
-TEST(Sizing, AsksForNoMoreThanTheGroupEverHad) {
+// 123 MiB that four processes share are in the sum four times; pages charged to another cgroup are
+// in it as well.
+TEST(Sizing, NeedsWhatIsChargedToTheCgroupWhateverItsProcessesMap) {
   MadeContainer made;
+  made.run().peak_rss_bytes = 350'000'000;
   made.gauge(3 * kMadeSecond, "tree", "rss", "bytes", 519'000'000);
-  EXPECT_THAT(report_text(made.finish(), "sizing"), HasSubstr("cores p95, 400 MB peak"));
+  EXPECT_THAT(report_text(made.finish(), "sizing"), HasSubstr("cores p95, 300 MB peak"));
+}
+
+TEST(Sizing, WithoutACgroupProcessesAreTheSource) {
+  MadeRun made;
+  made.run().end_ns = 20 * kMadeSecond;
+  made.run().peak_rss_bytes = 350'000'000;
+  EXPECT_THAT(report_text(made.finish(), "sizing"),
+              HasSubstr("350 MB needed \u00b7 resident sets of the processes, without a cgroup"));
+}
+
+// A counter is brought up to date at timer interrupts, and two cores are more than one thread can
+// use.
+TEST(Sizing, ASerialProgramNeedsOneCore) {
+  MadeRun made;
+  made.run().end_ns = 2 * kMadeSecond;
+  made.run().cores = 2;
+  made.run().threads = 1;
+  const double used[] = {0, 0.19e9, 0.4e9, 0.59e9, 0.84e9, 1.0e9, 1.19e9};
+  for (int64_t i = 0; i < 7; ++i)
+    made.gauge(i * kMadeSecond / 5, "cgroup", "cpu_total", "ns", used[i]);
+  const std::string text = report_text(made.finish(), "sizing");
+  EXPECT_THAT(text, HasSubstr("1.00 cores p95 \u00b7 1.00 cores at most"));
+  EXPECT_THAT(text, HasSubstr("cpu: 1000m\n"));
+}
+
+TEST(Sizing, AValueBarelyAboveAWholeNumberOfCoresIsThatNumber) {
+  EXPECT_EQ(whole_cores(1.01, 1e9), 1);
+  EXPECT_EQ(whole_cores(1.05, 0.2e9), 1);
+  EXPECT_EQ(whole_cores(2.03, 1e9), 2);
+  EXPECT_EQ(whole_cores(1.05, 1e9), 1.05);
+  EXPECT_EQ(whole_cores(0.99, 0.2e9), 0.99);
+  EXPECT_EQ(whole_cores(0.01, 0.2e9), 0.01);
+}
+
+TEST(Sizing, ALimitIsNotBelowTheKernelsPeakUnlessCacheWasSeen) {
+  SizingFigures figures;
+  figures.peak_memory_bytes = 100.0 * (1 << 20);
+  figures.memory.floor = 178.0 * (1 << 20);
+  EXPECT_EQ(advise(figures).limit_bytes, 192.0 * (1 << 20));
+  EXPECT_EQ(advise(figures).request_bytes, 128.0 * (1 << 20));
 }
 
 TEST(Sizing, WarnsOfWhatHeldItBack) {

@@ -165,7 +165,7 @@ Status ComposeTarget::make() {
     TRY(named(services_.back().target->await_hold(), wanted.name));
   }
   for (Service& service : services_) {
-    if (cgroup_) cgroup_->add_limited(service.target->pid());
+    if (cgroup_) cgroup_->add_limited(service.target->pid(), service.target->id());
     TRY(watch(service.target->event_fd()));
     for (const ComposeDependency& dependency : service.wanted->depends_on)
       find(dependency.service)->awaited = false;

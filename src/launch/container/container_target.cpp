@@ -204,10 +204,11 @@ Status ContainerTarget::await_hold() {
   TRY_ASSIGN(const fathom_hold_message hello, hold_->take_call());
   note_libraries(hello.value);
   if (!cgroup_) {
-    if (auto found = Cgroup::find(std::to_string(pid())); found.ok())
+    if (auto found = Cgroup::find_container(pid(), id_); found.ok())
       cgroup_ = std::move(found).value();
+  } else {
+    cgroup_->add_limited(pid(), id_);
   }
-  if (cgroup_) cgroup_->add_limited(pid());
   TRY_ASSIGN(pidfd_, open_pidfd(pid()));
   events_ = Fd(epoll_create1(EPOLL_CLOEXEC));
   return watch(pidfd_.get());

@@ -5,37 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/proc_system.h"
+#include "probe/resources/cgroup_text.h"
 
 namespace fathom {
 namespace {
 
 constexpr int64_t kNsPerUs = 1000;
-constexpr int64_t kUnlimitedEvery = 10;  // looks
-
-Maybe number_of(std::string_view text) {
-  int64_t value = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
-    return std::nullopt;
-  return value;
-}
-
-// The number after `name` and a blank or '=' in a text of such pairs, at the start of a line or
-// after a blank.
-Maybe find_number(std::string_view text, std::string_view name) {
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const bool starts = at == 0 || text[at - 1] == '\n' || text[at - 1] == ' ';
-    const size_t end = at + name.size();
-    if (starts && end < text.size() && (text[end] == ' ' || text[end] == '='))
-      return number_of(text.substr(end + 1));
-  }
-  return std::nullopt;
-}
+constexpr int64_t kCloseNs = 50'000;  // a counter and its time are read within this time
+constexpr int kMaxAttempts = 4;
 
 Maybe times(const Maybe& value, int64_t factor) {
   return value ? Maybe(*value * factor) : std::nullopt;
@@ -92,74 +75,133 @@ Stalls StallReader::read() {
 
 CgroupReader::CgroupReader(const Cgroup& cgroup)
     : cpu_stat_(in(cgroup.unified(), "/cpu.stat")),
-      memory_(
-          either(cgroup.unified(), "/memory.current", cgroup.memory(), "/memory.usage_in_bytes")),
-      peak_(
-          either(cgroup.unified(), "/memory.peak", cgroup.memory(), "/memory.max_usage_in_bytes")),
-      events_(either(cgroup.unified(), "/memory.events", cgroup.memory(), "/memory.oom_control")),
       io_stat_(in(cgroup.unified(), "/io.stat")),
       pids_(either(cgroup.unified(), "/pids.current", cgroup.pids(), "/pids.current")),
       cpu_pressure_(in(cgroup.unified(), "/cpu.pressure")),
       io_pressure_(in(cgroup.unified(), "/io.pressure")),
       memory_pressure_(in(cgroup.unified(), "/memory.pressure")),
-      memory_stat_(either(cgroup.unified(), "/memory.stat", cgroup.memory(), "/memory.stat")),
-      swap_(in(cgroup.unified(), "/memory.swap.current")),
-      blkio_v1_(in(cgroup.blkio(), "/blkio.throttle.io_service_bytes_recursive")) {
+      blkio_v1_(in(cgroup.blkio(), "/blkio.throttle.io_service_bytes_recursive")),
+      ours_(cgroup.is_ours()) {
+  const bool shared = cgroup.limited().size() == 1 && cgroup.limited()[0].shared;
+  const std::string unified = shared ? cgroup.limited()[0].memory : cgroup.unified();
+  const std::string memory = shared ? cgroup.limited()[0].memory : cgroup.memory();
+  memory_ = either(unified, "/memory.current", memory, "/memory.usage_in_bytes");
+  peak_ = either(unified, "/memory.peak", memory, "/memory.max_usage_in_bytes");
+  events_ = either(unified, "/memory.events", memory, "/memory.oom_control");
+  memory_stat_ = either(unified, "/memory.stat", memory, "/memory.stat");
+  swap_ = in(unified, "/memory.swap.current");
+  // The limit is that of the container's own cgroup.
+  const std::string limit = cgroup.limited().size() == 1 ? cgroup.limited()[0].memory : memory;
+  hits_ = either(unified, "/memory.events", limit.empty() ? memory : limit, "/memory.failcnt");
+  // With a limit of memory and swap together, its failures are counted apart.
+  hits_swap_ = in(limit.empty() ? memory : limit, "/memory.memsw.failcnt");
   for (const Cgroup::Limited& limited : cgroup.limited())
     limited_.push_back(
-        {in(limited.cpu, "/cpu.stat"), in(limited.memory, "/memory.oom_control"), {}});
-  if (!cgroup.path().empty()) {
-    const bool unified = access((cgroup.unified() + "/memory.peak").c_str(), F_OK) == 0;
-    peak_own_ = Fd(open((unified ? cgroup.unified() + "/memory.peak"
-                                 : cgroup.memory() + "/memory.max_usage_in_bytes")
-                            .c_str(),
-                        O_RDWR | O_CLOEXEC));
-  }
+        {ThrottleReader(limited.cpu), in(limited.memory, "/memory.oom_control"), {}, {}});
+  if (shared)
+    peak_above_ =
+        either(cgroup.unified(), "/memory.peak", cgroup.memory(), "/memory.max_usage_in_bytes");
+  // Version 2 resets the peak of the descriptor, version 1 that of all readers.
+  std::string own = unified.empty() ? "" : unified + "/memory.peak";
+  if (access(own.c_str(), F_OK) != 0)
+    own = ours_ && !shared ? memory + "/memory.max_usage_in_bytes" : "";
+  if (!own.empty()) peak_own_ = Fd(open(own.c_str(), O_RDWR | O_CLOEXEC));
+  peak_first_ = number_of(peak_.read());
   if (cpu_stat_.valid()) return;
   usage_v1_ = in(cgroup.cpuacct(), "/cpuacct.usage");
   user_v1_ = in(cgroup.cpuacct(), "/cpuacct.usage_user");
   system_v1_ = in(cgroup.cpuacct(), "/cpuacct.usage_sys");
 }
 
-// Only the container's own cgroup knows these; what it said last stays when it is gone. One without
-// a CPU limit counts no periods, and may be given one.
-void CgroupReader::read_limited(CgroupFigures& figures) {
+void CgroupReader::begin() {
   for (Limited& limited : limited_) {
-    const bool unlimited = limited.last.periods == 0;
-    const std::string_view cpu =
-        unlimited && limited.reads++ % kUnlimitedEvery != 0 ? "" : limited.cpu_stat.read();
-    if (const Maybe periods = find_number(cpu, "nr_periods")) {
-      limited.last.periods = periods;
-      limited.last.throttled_periods = find_number(cpu, "nr_throttled");
-      const Maybe us = find_number(cpu, "throttled_usec");
-      limited.last.throttled_ns = us ? times(us, kNsPerUs) : find_number(cpu, "throttled_time");
-    }
-    if (const Maybe kills = find_number(limited.events.read(), "oom_kill"))
-      limited.last.oom_kills = kills;
-    add(figures.periods, limited.last.periods);
-    add(figures.throttled_periods, limited.last.throttled_periods);
+    limited.throttle.begin();
+    limited.first_oom_kills = find_number(limited.events.read(), "oom_kill");
   }
+  first_oom_kills_ = find_number(events_.read(), "oom_kill");
+  first_hits_ = limit_hits();
+  peak_first_ = number_of(peak_.read());
+  if (::pwrite(peak_own_.get(), "0\n", 2, 0) != 2) peak_own_.reset();
+  peak_before_ = step_peak_ = std::nullopt;
+}
+
+// Only the container's own cgroup has these; what it had last stays when it is removed.
+void CgroupReader::read_limited(CgroupFigures& figures) {
   if (!limited_.empty()) figures.throttled_ns = std::nullopt;
-  for (const Limited& limited : limited_) {
-    add(figures.throttled_ns, limited.last.throttled_ns);
-    add(figures.oom_kills, limited.last.oom_kills);
+  for (Limited& limited : limited_) {
+    const Throttling throttling = limited.throttle.read();
+    add(figures.periods, throttling.periods);
+    add(figures.throttled_periods, throttling.throttled_periods);
+    add(figures.throttled_ns, throttling.throttled_ns);
+    if (const Maybe kills = find_number(limited.events.read(), "oom_kill"))
+      limited.oom_kills = *kills - limited.first_oom_kills.value_or(0);
+    add(figures.oom_kills, limited.oom_kills);
   }
-  if (!figures.oom_kills) figures.oom_kills = find_number(events_.read(), "oom_kill");
+  if (const Maybe kills = find_number(events_.read(), "oom_kill"); kills && !figures.oom_kills)
+    figures.oom_kills = *kills - first_oom_kills_.value_or(0);
 }
 
-// Version 1 restarts it for everybody, version 2 for this descriptor.
-bool CgroupReader::restart_peak(bool forget) {
-  const Maybe now = peak_now();
-  if (!peak_own_.valid() || ::pwrite(peak_own_.get(), "0\n", 2, 0) != 2) return false;
-  peak_before_ = forget ? Maybe() : std::max(peak_before_, now);
-  return true;
+Maybe CgroupReader::limit_hits() const {
+  const std::string_view text = hits_.read();
+  Maybe hits = find_number(text, "max");
+  if (hits)
+    *hits += find_number(text, "high").value_or(0);
+  else
+    hits = number_of(text);
+  if (hits) *hits += number_of(hits_swap_.read()).value_or(0);
+  return hits;
 }
 
-Maybe CgroupReader::peak_now() const {
-  if (!peak_own_.valid()) return number_of(peak_.read());
+void CgroupReader::note_end() {
+  CgroupFigures figures;
+  end_noted_ = number_of(memory_.read()).has_value();
+  read_memory(figures);
+  for (Limited& limited : limited_) {
+    (void)limited.throttle.read();
+    if (const Maybe kills = find_number(limited.events.read(), "oom_kill"))
+      limited.oom_kills = *kills - limited.first_oom_kills.value_or(0);
+  }
+}
+
+// The kernel's peak since the last call, which begins the next interval.
+Maybe CgroupReader::take_interval_peak() {
+  if (!peak_own_.valid()) return std::nullopt;
   char text[32];
   const ssize_t got = ::pread(peak_own_.get(), text, sizeof text, 0);
-  return got > 0 ? number_of(std::string_view(text, static_cast<size_t>(got))) : std::nullopt;
+  if (got <= 0 || ::pwrite(peak_own_.get(), "0\n", 2, 0) != 2) return std::nullopt;
+  return number_of(std::string_view(text, static_cast<size_t>(got)));
+}
+
+void CgroupReader::read_peak(CgroupFigures& figures) {
+  const Maybe peak = number_of(peak_.read());
+  const Maybe interval = take_interval_peak();
+  figures.interval_peak_bytes = interval;
+  if (interval) {
+    peak_before_ = std::max(peak_before_, interval);
+    if (step_peak_) step_peak_ = std::max(step_peak_, interval);
+  }
+  if (peak_own_.valid()) {
+    figures.peak_memory_bytes = peak_before_;
+  } else if (peak && (peak > peak_first_ || ours_)) {
+    figures.peak_memory_bytes = peak;
+  }
+  if (!ours_) figures.lifetime_peak_bytes = peak_first_;
+}
+
+void CgroupReader::begin_step() {
+  CgroupFigures figures;
+  read_peak(figures);
+  step_peak_ = peak_own_.valid() ? number_of(memory_.read()) : std::nullopt;
+  step_first_ = number_of(peak_.read());
+}
+
+// A peak that cannot be reset is the step's if it rose during it.
+Maybe CgroupReader::step_peak() {
+  CgroupFigures figures;
+  read_peak(figures);
+  if (peak_own_.valid()) return step_peak_;
+  const Maybe peak = number_of(peak_.read());
+  return peak > step_first_ ? peak : std::nullopt;
 }
 
 bool CgroupReader::has_run() {
@@ -170,27 +212,59 @@ bool CgroupReader::has_run() {
   return !same;
 }
 
+// The time is that of the counter: a reading that was interrupted is repeated.
 void CgroupReader::read_cpu(CgroupFigures& figures) const {
-  const std::string_view cpu = cpu_stat_.read();
-  figures.usage_ns = times(find_number(cpu, "usage_usec"), kNsPerUs);
-  figures.user_ns = times(find_number(cpu, "user_usec"), kNsPerUs);
-  figures.system_ns = times(find_number(cpu, "system_usec"), kNsPerUs);
-  figures.throttled_ns = times(find_number(cpu, "throttled_usec"), kNsPerUs);
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    const int64_t before_ns = monotonic_ns();
+    const std::string_view text = cpu_stat_.valid() ? cpu_stat_.read() : usage_v1_.read();
+    const int64_t after_ns = monotonic_ns();
+    figures.time_ns = before_ns + (after_ns - before_ns) / 2;
+    figures.usage_ns =
+        cpu_stat_.valid() ? times(find_number(text, "usage_usec"), kNsPerUs) : number_of(text);
+    figures.user_ns = times(find_number(text, "user_usec"), kNsPerUs);
+    figures.system_ns = times(find_number(text, "system_usec"), kNsPerUs);
+    figures.throttled_ns = times(find_number(text, "throttled_usec"), kNsPerUs);
+    if (after_ns - before_ns < kCloseNs) break;
+  }
   if (cpu_stat_.valid()) return;
-  figures.usage_ns = number_of(usage_v1_.read());
   figures.user_ns = number_of(user_v1_.read());
   figures.system_ns = number_of(system_v1_.read());
 }
 
-void CgroupReader::read_memory(CgroupFigures& figures) const {
-  figures.memory_bytes = number_of(memory_.read());
-  figures.peak_memory_bytes = std::max(peak_before_, peak_now());
-  const std::string_view memory = memory_stat_.read();
-  Maybe droppable = find_number(memory, "total_inactive_file");
-  if (!droppable) droppable = find_number(memory, "inactive_file");
-  if (figures.memory_bytes && droppable)
-    figures.working_set_bytes = std::max<int64_t>(0, *figures.memory_bytes - *droppable);
-  figures.swap_bytes = swap_.valid() ? number_of(swap_.read()) : find_number(memory, "total_swap");
+// Of a cgroup that was removed, what was read last.
+void CgroupReader::read_memory(CgroupFigures& figures) {
+  CgroupFigures now;
+  now.memory_bytes = number_of(memory_.read());
+  if (now.memory_bytes) {
+    const std::string_view stat = memory_stat_.read();
+    const auto find = [&](const char* v1, const char* v2) {
+      const Maybe found = find_number(stat, v1);
+      return found ? found : find_number(stat, v2);
+    };
+    if (const Maybe droppable = find("total_inactive_file", "inactive_file"))
+      now.working_set_bytes = std::max<int64_t>(0, *now.memory_bytes - *droppable);
+    now.anonymous_bytes = find("total_rss", "anon");
+    now.shared_bytes = find("total_shmem", "shmem");
+    const Maybe file = find("total_cache", "file");
+    if (file && now.shared_bytes) now.cache_bytes = std::max<int64_t>(0, *file - *now.shared_bytes);
+    now.swap_bytes = swap_.valid() ? number_of(swap_.read()) : find_number(stat, "total_swap");
+    if (const Maybe hits = limit_hits()) now.limit_hits = *hits - first_hits_.value_or(0);
+    read_peak(now);
+    memory_last_ = now;
+  } else if (!end_noted_ && peak_above_.valid()) {
+    memory_last_.peak_memory_bytes =
+        std::max(memory_last_.peak_memory_bytes, number_of(peak_above_.read()));
+  }
+  figures.memory_bytes = memory_last_.memory_bytes;
+  figures.working_set_bytes = memory_last_.working_set_bytes;
+  figures.anonymous_bytes = memory_last_.anonymous_bytes;
+  figures.shared_bytes = memory_last_.shared_bytes;
+  figures.cache_bytes = memory_last_.cache_bytes;
+  figures.swap_bytes = memory_last_.swap_bytes;
+  figures.limit_hits = memory_last_.limit_hits;
+  figures.peak_memory_bytes = memory_last_.peak_memory_bytes;
+  figures.interval_peak_bytes = memory_last_.interval_peak_bytes;
+  figures.lifetime_peak_bytes = memory_last_.lifetime_peak_bytes;
 }
 
 void CgroupReader::read_blocks(CgroupFigures& figures) const {
@@ -201,6 +275,13 @@ void CgroupReader::read_blocks(CgroupFigures& figures) const {
   const std::string_view blocks = blkio_v1_.read_all();
   figures.read_bytes = sum_of(blocks, "Read").value_or(0);  // a device comes with its first use
   figures.written_bytes = sum_of(blocks, "Write").value_or(0);
+}
+
+CgroupFigures CgroupReader::read_often() {
+  CgroupFigures figures;
+  read_cpu(figures);
+  read_memory(figures);
+  return figures;
 }
 
 CgroupFigures CgroupReader::read(const Stalls& stalls) {

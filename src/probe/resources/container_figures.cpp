@@ -58,23 +58,23 @@ void ContainerNetwork::write(GaugeWriter& gauges) const {
 }
 
 ContainerFigures::ContainerFigures(const TargetPart& part)
-    : scope_("container " + part.name), limits_(part.limits) {
+    : scope_("container " + part.name), limits_(part.limits), pid_(part.pid) {
   if (part.cgroup != nullptr) reader_.emplace(*part.cgroup);
   network_.watch(part.pid);
 }
 
 void ContainerFigures::begin() {
-  if (reader_) (void)reader_->restart_peak(true);
+  if (reader_) reader_->begin();
 }
 
-void ContainerFigures::write(RecordStream& out, int64_t now_ns, Stalls stalls, bool last) {
+void ContainerFigures::write(RecordStream& out, Stalls stalls, bool last) {
   if (!reader_) return;
   stalls_.cpu |= stalls.cpu;
   stalls_.io |= stalls.io;
   stalls_.memory |= stalls.memory;
   const bool whole = last || looks_++ % kWholeEvery == 0;
   if (!reader_->has_run() && !whole) {
-    asleep_ns_ = now_ns;
+    asleep_ns_ = reader_->cpu_time_ns();
     return;
   }
   const CgroupFigures now = reader_->read(std::exchange(stalls_, Stalls{false, false, false}));
@@ -83,7 +83,11 @@ void ContainerFigures::write(RecordStream& out, int64_t now_ns, Stalls stalls, b
   asleep_ns_ = 0;
   figures_ = now;
   network_.read();
-  put(out, now_ns);
+  put(out, figures_.time_ns);
+}
+
+void ContainerFigures::note_end(int64_t pid) {
+  if (reader_ && pid == pid_) reader_->note_end();
 }
 
 void ContainerFigures::put(RecordStream& out, int64_t now_ns) const {
@@ -99,16 +103,27 @@ void ContainerFigures::put(RecordStream& out, int64_t now_ns) const {
   }
 }
 
+void write_often(GaugeWriter& gauges, const CgroupFigures& figures) {
+  gauges.put("cpu_total", "ns", figures.usage_ns);
+  gauges.put("memory", "bytes", figures.memory_bytes);
+  gauges.put("memory_working_set", "bytes", figures.working_set_bytes);
+  gauges.put("memory_anonymous", "bytes", figures.anonymous_bytes);
+  gauges.put("memory_shared", "bytes", figures.shared_bytes);
+  gauges.put("memory_cache", "bytes", figures.cache_bytes);
+  gauges.put("memory_swap", "bytes", figures.swap_bytes);
+  gauges.put("memory_peak", "bytes", figures.peak_memory_bytes);
+  gauges.put("memory_interval_peak", "bytes", figures.interval_peak_bytes);
+  gauges.put("memory_lifetime_peak", "bytes", figures.lifetime_peak_bytes);
+  gauges.put("memory_limit_hits_total", "count", figures.limit_hits);
+}
+
 void write_figures(GaugeWriter& gauges, const CgroupFigures& figures) {
+  write_often(gauges, figures);
   gauges.put("cpu_user_total", "ns", figures.user_ns);
   gauges.put("cpu_system_total", "ns", figures.system_ns);
   gauges.put("cpu_throttled_total", "ns", figures.throttled_ns);
   gauges.put("cpu_periods_total", "count", figures.periods);
   gauges.put("cpu_throttled_periods_total", "count", figures.throttled_periods);
-  gauges.put("memory", "bytes", figures.memory_bytes);
-  gauges.put("memory_working_set", "bytes", figures.working_set_bytes);
-  gauges.put("memory_swap", "bytes", figures.swap_bytes);
-  gauges.put("memory_peak", "bytes", figures.peak_memory_bytes);
   gauges.put("oom_kills_total", "count", figures.oom_kills);
   gauges.put("disk_read_total", "bytes", figures.read_bytes);
   gauges.put("disk_written_total", "bytes", figures.written_bytes);

@@ -41,14 +41,17 @@ class ContainerFigures {
   explicit ContainerFigures(const TargetPart& part);
   // It is let go now: what was before is none of its doing.
   void begin();
+  // Its first process has ended, so that the engine will remove its cgroup.
+  void note_end(int64_t pid);
   // Where nobody has run nothing has changed, and nothing is written until somebody does; then the
   // old figures come first, so that what is new is not spread over the time before.
-  void write(RecordStream& out, int64_t now_ns, Stalls stalls, bool last);
+  void write(RecordStream& out, Stalls stalls, bool last);
 
  private:
   void put(RecordStream& out, int64_t now_ns) const;
 
   std::string scope_, limits_;
+  int64_t pid_ = 0;
   CgroupFigures figures_;
   Stalls stalls_;                      // since it was last read
   int64_t asleep_ns_ = 0, looks_ = 0;  // when it was last seen to sleep; 0: it has run since
@@ -56,6 +59,8 @@ class ContainerFigures {
   ContainerNetwork network_;
 };
 
+// CPU time and memory.
+void write_often(GaugeWriter& gauges, const CgroupFigures& figures);
 // All but the network.
 void write_figures(GaugeWriter& gauges, const CgroupFigures& figures);
 

@@ -83,9 +83,8 @@ class ResourcesProbe final : public Probe {
   }
 
   void begin(int64_t now_ns) override {
-    if (cgroup_reader_ && !scope_.attached) (void)cgroup_reader_->restart_peak(true);
-    if (!scope_.attached)
-      for (ContainerFigures& container : containers_) container.begin();
+    if (cgroup_reader_) cgroup_reader_->begin();
+    for (ContainerFigures& container : containers_) container.begin();
     if (cgroup_reader_) cgroup_before_ = cgroup_reader_->read();
     if (const auto host = read_system_stat(); host.ok()) host_before_ = host.value();
     // A container's first process was the runtime's before.
@@ -116,7 +115,7 @@ class ResourcesProbe final : public Probe {
 
   void step_began(int64_t now_ns) override {
     look(now_ns, true);
-    if (cgroup_reader_) step_peak_ = cgroup_reader_->restart_peak(false);
+    if (cgroup_reader_) cgroup_reader_->begin_step();
     step_cgroup_ = cgroup_;
     step_tree_ = poll_->figures();
   }
@@ -132,7 +131,7 @@ class ResourcesProbe final : public Probe {
     row.system_ns = cgroup_.user_ns ? grown(step_cgroup_.system_ns, cgroup_.system_ns)
                                     : Maybe(tree.system_ns - step_tree_.system_ns);
     row.throttled_ns = grown(step_cgroup_.throttled_ns, cgroup_.throttled_ns);
-    if (step_peak_) row.peak_bytes = cgroup_reader_->peak_now();
+    if (cgroup_reader_) row.peak_bytes = cgroup_reader_->step_peak();
     row.read_chars = grown(step_tree_.read_chars, tree.read_chars);
     row.written_chars = grown(step_tree_.written_chars, tree.written_chars);
     row.disk_read_bytes = grown(step_cgroup_.read_bytes, cgroup_.read_bytes);
@@ -140,6 +139,8 @@ class ResourcesProbe final : public Probe {
   }
 
   void departed(const Departure& departure) override {
+    if (cgroup_reader_ && departure.is_main) cgroup_reader_->note_end();
+    for (ContainerFigures& container : containers_) container.note_end(departure.pid);
     drain();
     poll_->departed(departure);
     table_->departed(departure);
@@ -330,8 +331,8 @@ class ResourcesProbe final : public Probe {
 
   void look(int64_t now_ns, bool slow, bool last = false) {
     ++looks_;
-    if (slow && cgroup_reader_) write_cgroup(now_ns);
-    if (slow && !containers_.empty()) write_containers(now_ns, last);
+    if (cgroup_reader_) slow ? write_cgroup() : write_cgroup_often();
+    if (slow && !containers_.empty()) write_containers(last);
     if (slow && cores_) cores_->write(*out_, now_ns);
     drain();
     if (slow && may_be_joined()) take_in();
@@ -339,16 +340,16 @@ class ResourcesProbe final : public Probe {
     const TreeFigures& tree = poll_->look(*table_, slow, last);
     table_->write_changes();
     note_rates(now_ns, before, tree);
-    write_tree(now_ns, tree);
+    write_tree(poll_->cpu_time_ns(), tree);
     if (slow) {
       GaugeWriter host(*out_, "host", now_ns);
       host_reader_.write(host);
     }
   }
 
-  void write_containers(int64_t now_ns, bool last) {
+  void write_containers(bool last) {
     const Stalls stalls = last ? Stalls{} : stalls_.read();
-    for (ContainerFigures& container : containers_) container.write(*out_, now_ns, stalls, last);
+    for (ContainerFigures& container : containers_) container.write(*out_, stalls, last);
   }
 
   void note_rates(int64_t now_ns, const TreeFigures& before, const TreeFigures& now) {
@@ -367,6 +368,7 @@ class ResourcesProbe final : public Probe {
 
   void write_tree(int64_t now_ns, const TreeFigures& tree) {
     GaugeWriter gauges(*out_, "tree", now_ns);
+    gauges.put("cpu_total", "ns", tree.cpu_ns);
     gauges.put("cpu_user_total", "ns", tree.user_ns);
     gauges.put("cpu_system_total", "ns", tree.system_ns);
     gauges.put("rss", "bytes", tree.rss_bytes);
@@ -383,15 +385,23 @@ class ResourcesProbe final : public Probe {
   }
 
   // A cgroup that is attached to may be gone: what was read last stays.
-  void write_cgroup(int64_t now_ns) {
+  void write_cgroup() {
     const CgroupFigures now = cgroup_reader_->read();
     cgroup_gone_ = scope_.attached && !now.user_ns;
     if (cgroup_gone_) return;
     cgroup_ = now;
-    GaugeWriter gauges(*out_, "cgroup", now_ns);
+    GaugeWriter gauges(*out_, "cgroup", now.time_ns);
     write_figures(gauges, cgroup_);
     network_.read();
     network_.write(gauges);
+  }
+
+  // Rates of short intervals need the CPU time, and what memory is used for may change quickly.
+  void write_cgroup_often() {
+    const CgroupFigures now = cgroup_reader_->read_often();
+    if (!now.usage_ns) return;
+    GaugeWriter gauges(*out_, "cgroup", now.time_ns);
+    write_often(gauges, now);
   }
 
   ProbeSettings settings_;
@@ -406,7 +416,6 @@ class ResourcesProbe final : public Probe {
   Scope scope_;
   CgroupFigures cgroup_before_, cgroup_, step_cgroup_;
   TreeFigures step_tree_;
-  bool step_peak_ = false;
   ContainerNetwork network_;
   std::vector<ContainerFigures> containers_;  // of several
   StallReader stalls_;
@@ -428,9 +437,7 @@ void ResourcesProbe::total(Run& run) const {
   const TreeFigures& tree = poll_->figures();
   const bool exact = table_->exact() && source_->dropped() == 0;
   total_cpu(run, told, exact);
-  // Of a cgroup that was there before, the peak is the recording's if it rose.
-  if (!scope_.attached || cgroup_.peak_memory_bytes > cgroup_before_.peak_memory_bytes)
-    run.cgroup_peak_bytes = cgroup_.peak_memory_bytes;
+  run.cgroup_peak_bytes = cgroup_.peak_memory_bytes;
   if (exact) run.wait_ns = told.wait_ns;
   run.peak_rss_bytes =
       exact ? told.peak_rss_bytes : std::max(told.peak_rss_bytes, tree.largest_rss_bytes);

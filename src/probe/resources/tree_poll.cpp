@@ -45,8 +45,9 @@ void add_bytes(TreeFigures& sum, const TreeFigures& more, int sign) {
 }
 
 void add_sums(TreeFigures& sum, const TreeFigures& more, int sign) {
-  for (int64_t TreeFigures::*figure : {&TreeFigures::user_ns, &TreeFigures::system_ns,
-                                       &TreeFigures::minor_faults, &TreeFigures::major_faults})
+  for (int64_t TreeFigures::*figure :
+       {&TreeFigures::user_ns, &TreeFigures::system_ns, &TreeFigures::minor_faults,
+        &TreeFigures::major_faults, &TreeFigures::cpu_ns})
     sum.*figure += sign * more.*figure;
   add_bytes(sum, more, sign);
 }
@@ -59,7 +60,18 @@ void add_levels(TreeFigures& sum, const TreeFigures& more) {
   if (sum.pss_bytes && more.pss_bytes) add_to(sum.pss_bytes, *more.pss_bytes);
 }
 
-void add_stat(TreeFigures& sum, const ProcStat& now) {
+// The clock of a process, as clock_getcpuclockid(3) names it: all threads, ended ones included.
+Maybe process_clock_ns(int64_t pid) {
+  constexpr unsigned kScheduler = 2;  // of the kernel's clocks, the one in nanoseconds
+  timespec time{};
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3U) | kScheduler);
+  if (clock_gettime(clock, &time) != 0) return std::nullopt;
+  return int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+}
+
+void add_stat(TreeFigures& sum, int64_t pid, const ProcStat& now) {
+  sum.cpu_ns += process_clock_ns(pid).value_or(now.user_ns + now.system_ns) + now.child_user_ns +
+                now.child_system_ns;
   sum.user_ns += now.user_ns + now.child_user_ns;
   sum.system_ns += now.system_ns + now.child_system_ns;
   sum.minor_faults += now.minor_faults + now.child_minor_faults;
@@ -89,7 +101,7 @@ Maybe waiting_ns(const std::string& folder) {
 
 void TreePoll::adopt(int64_t pid) {
   const std::string folder = proc_folder(pid);
-  if (const auto stat = read_proc_stat(folder); stat.ok()) add_stat(before_, stat.value());
+  if (const auto stat = read_proc_stat(folder); stat.ok()) add_stat(before_, pid, stat.value());
   if (const auto io = read_proc_io(folder); io.ok()) add_io(before_, io.value());
 }
 
@@ -110,6 +122,7 @@ const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough, bool last)
   if (want_pss) pss_not_before_ns_ = now_ns + (monotonic_ns() - now_ns) * factor;
   forget_the_dead();
   raise(sum);
+  cpu_time_ns_ = now_ns + (monotonic_ns() - now_ns) / 2;
   return figures_;
 }
 
@@ -170,7 +183,7 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
   seen.last.rss_bytes = now.rss_bytes;
   seen.last.threads = now.threads;
   if (sum.pss_bytes) seen.last.pss_bytes = 0;
-  add_stat(seen.last, now);
+  add_stat(seen.last, pid, now);
   TaskUsage look;
   look.user_ns = now.user_ns;
   look.system_ns = now.system_ns;
@@ -206,7 +219,7 @@ void TreePoll::look_at_zombies(const ProcessTable& table, TreeFigures& sum) {
     seen.alive = true;
     seen.ppid = stat.value().ppid;
     TreeFigures used;
-    add_stat(used, stat.value());
+    add_stat(used, pid, stat.value());
     if (const auto io = io_of(seen.io_file, folder); io.ok()) add_io(used, io.value());
     seen.last = used;
     add_sums(sum, used, 1);
@@ -258,6 +271,7 @@ void TreePoll::raise(const TreeFigures& sum) {
   figures_.fds = sum.fds;
   fathom::raise(figures_.user_ns, sum.user_ns);
   fathom::raise(figures_.system_ns, sum.system_ns);
+  fathom::raise(figures_.cpu_ns, sum.cpu_ns);
   figures_.voluntary_switches = sum.voluntary_switches;
   figures_.involuntary_switches = sum.involuntary_switches;
   figures_.largest_rss_bytes = sum.largest_rss_bytes;
@@ -273,6 +287,7 @@ void TreePoll::departed(const Departure& departure) {
   if (!departure.has_figures) return;  // those of the last look stay
   departed_.user_ns += departure.user_ns;
   departed_.system_ns += departure.system_ns;
+  departed_.cpu_ns += departure.user_ns + departure.system_ns;
   departed_.minor_faults += departure.minor_faults;
   departed_.major_faults += departure.major_faults;
   departed_.voluntary_switches += departure.voluntary_switches;

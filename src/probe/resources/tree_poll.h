@@ -22,6 +22,7 @@ struct TreeFigures {
   int64_t threads = 0;
   // Since the start, of all that is and was; never falling.
   int64_t user_ns = 0, system_ns = 0, minor_faults = 0, major_faults = 0;
+  int64_t cpu_ns = 0;  // by the clocks of processes, finer than the ticks of user_ns and system_ns
   // Of processes the launcher reaped, with those they had waited for.
   int64_t voluntary_switches = 0, involuntary_switches = 0;
   Maybe largest_rss_bytes;  // of one process
@@ -50,6 +51,8 @@ class TreePoll {
   const TreeFigures& look(ProcessTable& table, bool thorough, bool last = false);
   void departed(const Departure& departure);
   [[nodiscard]] const TreeFigures& figures() const { return figures_; }
+  // The middle of the last look.
+  [[nodiscard]] int64_t cpu_time_ns() const { return cpu_time_ns_; }
 
  private:
   struct Seen {
@@ -82,7 +85,7 @@ class TreePoll {
   TreeFigures before_;    // what those that were adopted had used
   TreeFigures figures_;
   std::unordered_map<int64_t, Seen> seen_;
-  int64_t pss_not_before_ns_ = 0;
+  int64_t pss_not_before_ns_ = 0, cpu_time_ns_ = 0;
   int64_t looks_ = 0, thorough_looks_ = 0;
   bool last_ = false;
 };
