@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what tools/kernel-check recorded with what the program did: kernel-check.py FATHOM FOLDER."""
+"""Compares what tools/kernel-check recorded with what the program did: kernel-check.py FATHOM FOLDER PART."""
 import csv
 import io
+import re
 import subprocess
 import sys
 
@@ -56,15 +57,59 @@ def check_requests(fathom, folder, run, layer, wanted):
     return not wrong
 
 
+def counts(path):
+    with open(path, encoding="ascii") as file:
+        return {key: int(value) for key, value in (line.split() for line in file)}
+
+
+def megabytes(text, after):
+    found = re.search(r"([\d.]+) (kB|MB|GB) " + after, text)
+    return float(found.group(1)) * {"kB": 1e-3, "MB": 1, "GB": 1e3}[found.group(2)] if found else None
+
+
+def check_cgroup(fathom, folder, name, throttled, memory):
+    """`throttled`: in all periods or in none; `memory`: whether 106 MiB were needed, or a limit must have room for them."""
+    command = [fathom, "report", f"{folder}/cgroup-{name}.fathom", "--as", "sizing"]
+    text = " ".join(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode().split())
+    before, after = counts(f"{folder}/{name}.before"), counts(f"{folder}/{name}.after")
+    periods, times = (after[key] - before[key] for key in ("nr_periods", "nr_throttled"))
+    found = re.search(r"throttled in ([\d,]+) of ([\d,]+) periods", text)
+    said = tuple(int(number.replace(",", "")) for number in found.groups()) if found else (0, 0)
+    wrong = []
+    if throttled and not (10 < said[1] <= periods and said[0] <= times and said[0] >= 0.8 * said[1]):
+        wrong.append(f"throttled in {said}, the kernel has at most {(times, periods)}")
+    if not throttled and (said[0] != 0 or "Warning throttled" in text):
+        wrong.append(f"throttled in {said}, the kernel has {(times, periods)}")
+    if not throttled and name == "tired" and before["nr_throttled"] < 10:
+        wrong.append("it was not throttled before the recording, so that this case shows nothing")
+    with open(f"{folder}/{name}.peak", encoding="ascii") as file:
+        peak = int(file.read()) / 1e6
+    limit = int(re.search(r"Limit \d+m CPU · (\d+)Mi memory", text).group(1)) * 1.048576
+    if memory and not (peak >= 111 and limit >= peak):
+        wrong.append(f"limit {limit} MB, the kernel's peak is {peak} MB")
+    if memory == "needed" and not 111 <= (megabytes(text, "needed") or 0) <= 1.02 * peak:
+        wrong.append(f"{megabytes(text, 'needed')} MB needed, the kernel's peak is {peak} MB")
+    print(f"{'wrong ' if wrong else 'passed'}  cgroup {name}" + "".join(f"\n        {line}" for line in wrong))
+    return not wrong
+
+
+CGROUPS = {"own": (True, None), "above": (True, None), "below": (True, None), "tired": (False, None),
+           "spike": (False, "needed"), "late": (False, "room")}
+
+
 def main():
-    fathom, folder = sys.argv[1:3]
+    fathom, folder, part = sys.argv[1:4]
     with open(f"{folder}/kernel", encoding="ascii") as file:
         print("kernel", file.read().strip())
-    results = [check(fathom, folder, way, kind) for way in ("ladder", "kprobe", "traced") for kind in FUNCTIONS]
-    results.append(check(fathom, folder, "stacked", "ext4"))
-    results.append(check_requests(fathom, folder, "block", "block", {"write": (37, 37 * 4096, 0)}))
-    results.append(check_requests(fathom, folder, "uring", "io_uring", {
-        "write": (23, 94277, 0), "read": (16, 11231, 5), "fsync": (3, 0, 0)}))
+    results = []
+    if part != "cgroups":
+        results = [check(fathom, folder, way, kind) for way in ("ladder", "kprobe", "traced") for kind in FUNCTIONS]
+        results.append(check(fathom, folder, "stacked", "ext4"))
+        results.append(check_requests(fathom, folder, "block", "block", {"write": (37, 37 * 4096, 0)}))
+        results.append(check_requests(fathom, folder, "uring", "io_uring", {
+            "write": (23, 94277, 0), "read": (16, 11231, 5), "fsync": (3, 0, 0)}))
+    if part != "io":
+        results += [check_cgroup(fathom, folder, name, *wanted) for name, wanted in CGROUPS.items()]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     sys.exit(0 if all(results) else 1)
 
