@@ -57,6 +57,7 @@ class ProfClient:
         self.run = f"client-{uuid.uuid4().hex}"
         self._sequences = {}
         self._connection = None
+        self._has_answered = False  # the hub, since the start
 
     # ---- To be written by whoever subclasses ---------------------------------------------------
 
@@ -111,7 +112,8 @@ class ProfClient:
                     return status, text
             except (OSError, http.client.HTTPException):
                 self._connection = None
-                if time.monotonic() + pause > end:
+                # A hub that is restarted is waited for. Where none has ever answered, there is nothing to wait for.
+                if not self._has_answered or time.monotonic() + pause > end:
                     raise
             time.sleep(pause)
             pause = min(1.0, pause * 2)
@@ -124,4 +126,5 @@ class ProfClient:
             headers["Authorization"] = "Bearer " + self.token
         self._connection.request(method, target, body, headers)
         answer = self._connection.getresponse()
+        self._has_answered = True
         return answer.status, answer.read().decode("utf-8", "replace")

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <thread>
 
@@ -105,7 +107,9 @@ bool ProfClient::connect() {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (getaddrinfo(host_.c_str(), std::to_string(port_).c_str(), &wanted, &found) != 0) return false;
+  const int unknown = getaddrinfo(host_.c_str(), std::to_string(port_).c_str(), &wanted, &found);
+  if (unknown != 0) problem_ = gai_strerror(unknown);
+  if (unknown != 0) return false;
   for (const addrinfo* one = found; one != nullptr && socket_ < 0; one = one->ai_next) {
     socket_ = ::socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
     const timeval patience{60, 0};
@@ -113,7 +117,9 @@ bool ProfClient::connect() {
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     const int on = 1;
     setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (socket_ >= 0 && ::connect(socket_, one->ai_addr, one->ai_addrlen) != 0) drop();
+    if (socket_ >= 0 && ::connect(socket_, one->ai_addr, one->ai_addrlen) == 0) break;
+    problem_ = std::strerror(errno);
+    drop();
   }
   freeaddrinfo(found);
   return socket_ >= 0;
@@ -143,15 +149,18 @@ bool ProfClient::receive(Sent& sent) {
 
 Sent ProfClient::post(const std::string& target, const std::string& body) {
   const bool six = host_.find(':') != std::string::npos;
-  std::string request = "POST " + target + " HTTP/1.1\r\nHost: " + (six ? "[" + host_ + "]" : host_) + ":" +
+  std::string request = "POST " + target +
+                        " HTTP/1.1\r\nHost: " + (six ? "[" + host_ + "]" : host_) + ":" +
                         std::to_string(port_) + "\r\nContent-Type: application/json\r\n" +
                         "Content-Length: " + std::to_string(body.size()) + "\r\n";
   if (!token_.empty()) request += "Authorization: Bearer " + token_ + "\r\n";
   request += "\r\n" + body;
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(patience_seconds_);
-  for (auto pause = std::chrono::milliseconds(20);; pause = std::min(pause * 2, std::chrono::milliseconds(1000))) {
+  for (auto pause = std::chrono::milliseconds(20);;
+       pause = std::min(pause * 2, std::chrono::milliseconds(1000))) {
     Sent sent;
+    problem_ = "connection lost";
     bool good = connect();
     for (std::size_t at = 0; good && at < request.size();) {
       const ssize_t wrote = send(socket_, request.data() + at, request.size() - at, MSG_NOSIGNAL);
@@ -160,14 +169,18 @@ Sent ProfClient::post(const std::string& target, const std::string& body) {
     }
     good = good && receive(sent);
     if (!good) drop();
-    const bool may_pass = !good || sent.status == 503 || sent.status == 507 || sent.status == 429;
+    has_answered_ = has_answered_ || good;
+    const bool may_pass =
+        (!good && has_answered_) || sent.status == 503 || sent.status == 507 || sent.status == 429;
     if (may_pass && Clock::now() + pause < end) {
       std::this_thread::sleep_for(pause);
       continue;
     }
     sent.ok = good && sent.status == 200;
-    if (!good) sent.error = "no answer from " + host_ + ":" + std::to_string(port_);
-    else if (!sent.ok) sent.error = text_in(sent.answer, "error");
+    if (!good)
+      sent.error = "no answer from " + host_ + ":" + std::to_string(port_) + ": " + problem_;
+    else if (!sent.ok)
+      sent.error = text_in(sent.answer, "error");
     return sent;
   }
 }
@@ -176,9 +189,9 @@ Sent ProfClient::send_some(const std::string& json) {
   const std::uint64_t sequence = sequences_[job_] + 1;
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const Sent sent = post("/api/v1/commands?run=" + run_ + "&sequence=" + std::to_string(sequence) +
-                             "&host=" + host,
-                         json);
+  const Sent sent = post(
+      "/api/v1/commands?run=" + run_ + "&sequence=" + std::to_string(sequence) + "&host=" + host,
+      json);
   if (number_in(sent.answer, "acknowledged") >= sequence) sequences_[job_] = sequence;
   return sent;
 }
@@ -197,7 +210,8 @@ Sent ProfClient::send_data(const Messages& messages) {
     }
     sent = send_some(json + "]");
     if (!sent.ok && first > 0)
-      sent.error = "messages " + std::to_string(first + 1) + " to " + std::to_string(end) + ": " + sent.error;
+      sent.error = "messages " + std::to_string(first + 1) + " to " + std::to_string(end) + ": " +
+                   sent.error;
   }
   if (!sent.ok && first_failed_.status == -1) first_failed_ = sent;
   return sent;

@@ -9,10 +9,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/scan.h"
 #include "base/text.h"
 
@@ -20,7 +22,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostHeadBytes = 64 << 10;
-constexpr size_t kMostBodyBytes = size_t{256} << 20;
+constexpr int kStopPollMs = 50;
 
 bool same_word(std::string_view left, std::string_view right) {
   if (left.size() != right.size()) return false;
@@ -97,10 +99,24 @@ Error HttpClient::broken(std::string_view why) {
                url_.socket.empty() ? "is the hub running? fathom serve" : ""};
 }
 
-void HttpClient::set_patience(int socket) const {
-  const timeval patience{timeout_ms_ / 1000, (timeout_ms_ % 1000) * 1000};
-  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+Status HttpClient::wait_for(int socket, short events, const char* late) {
+  const int64_t quiet_until_ns = monotonic_ns() + int64_t{timeout_ms_} * kNsPerMs;
+  while (true) {
+    const int64_t now_ns = monotonic_ns();
+    const int64_t end_ns = std::min(quiet_until_ns, give_up_ns_);
+    if (stop_ != nullptr && *stop_) return broken("given up");
+    if (now_ns >= end_ns)
+      return broken(fmt::format(
+          "{} within {}", late,
+          format_duration_ns(give_up_ns_ < quiet_until_ns ? exchange_limit_ns_
+                                                          : int64_t{timeout_ms_} * kNsPerMs)));
+    int64_t wait_ms = (end_ns - now_ns) / kNsPerMs + 1;
+    if (stop_ != nullptr) wait_ms = std::min<int64_t>(wait_ms, kStopPollMs);
+    pollfd ready{socket, events, 0};
+    const int found = poll(&ready, 1, static_cast<int>(std::min<int64_t>(wait_ms, INT32_MAX)));
+    if (found > 0) return {};
+    if (found < 0 && errno != EINTR) return broken(errno_error("poll").message);
+  }
 }
 
 // The code of an error says which it was: not there, not allowed, or nobody answers.
@@ -112,9 +128,28 @@ Status HttpClient::connect_socket() {
   url_.socket.copy(address.sun_path, url_.socket.size());
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return errno_error("socket");
-  set_patience(socket.get());
+  const timeval limit{timeout_ms_ / 1000, (timeout_ms_ % 1000) * 1000};
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return errno_error(url_.socket);
+  socket_ = std::move(socket);
+  return {};
+}
+
+Status HttpClient::connect_to(const void* address, unsigned size, int family, int type,
+                              int protocol) {
+  Fd socket(::socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+  if (!socket.valid()) return broken(errno_error("connect").message);
+  const int on = 1;
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (::connect(socket.get(), static_cast<const sockaddr*>(address), size) != 0) {
+    if (errno != EINPROGRESS) return broken(errno_error("connect").message);
+    TRY(wait_for(socket.get(), POLLOUT, "connect: no response"));
+    int error = 0;
+    socklen_t length = sizeof error;
+    getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error != 0) return broken(errno_error("connect", error).message);
+  }
   socket_ = std::move(socket);
   return {};
 }
@@ -128,28 +163,23 @@ Status HttpClient::connect() {
   const int failed = getaddrinfo(url_.host.c_str(), url_.port.c_str(), &wanted, &raw);
   if (failed != 0) return broken(gai_strerror(failed));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> found(raw, freeaddrinfo);
-  int error = 0;
+  Status connected = broken("no address");
   for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
-    Fd socket(::socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol));
-    if (!socket.valid()) continue;
-    set_patience(socket.get());
-    const int on = 1;
-    setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0) {
-      socket_ = std::move(socket);
-      return {};
-    }
-    error = errno;
+    connected = connect_to(one->ai_addr, one->ai_addrlen, one->ai_family, one->ai_socktype,
+                           one->ai_protocol);
+    if (connected.ok()) break;
   }
-  return broken(errno_error("connect", error).message);
+  return connected;
 }
 
 Status HttpClient::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent =
+        ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return broken(errno == EAGAIN ? "it takes nothing" : errno_error("send").message);
-    bytes.remove_prefix(static_cast<size_t>(sent));
+    if (sent < 0 && errno != EAGAIN) return broken(errno_error("send").message);
+    if (sent < 0) TRY(wait_for(socket_.get(), POLLOUT, "no more of the request was read"));
+    bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(sent, 0)));
   }
   return {};
 }
@@ -161,9 +191,10 @@ Result<bool> HttpClient::fill() {
   }
   std::array<char, 65536> room;
   while (true) {
-    const ssize_t got = recv(socket_.get(), room.data(), room.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return broken(errno == EAGAIN ? "no answer came" : errno_error("receive").message);
+    TRY(wait_for(socket_.get(), POLLIN, "no complete response"));
+    const ssize_t got = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0) return broken(errno_error("receive").message);
     buffer_.append(room.data(), static_cast<size_t>(got));
     return got > 0;
   }
@@ -268,8 +299,12 @@ Result<HttpAnswer> HttpClient::receive() {
   if (!socket_.valid()) return broken("the connection is gone");
   TRY_ASSIGN(const Head head, read_head());
   HttpAnswer answer{head.status, head.type, {}};
+  const auto too_long = [&] {
+    return broken("the response exceeds " + format_bytes(max_body_bytes_));
+  };
+  if (head.length > max_body_bytes_) return too_long();
   TRY(read_body(head, [&](std::string_view part) -> Status {
-    if (answer.body.size() + part.size() > kMostBodyBytes) return broken("the answer is too long");
+    if (answer.body.size() + part.size() > max_body_bytes_) return too_long();
     answer.body += part;
     return {};
   }));
@@ -280,10 +315,16 @@ Result<HttpAnswer> HttpClient::receive() {
 Result<HttpAnswer> HttpClient::call(std::string_view method, std::string_view target,
                                     std::string_view type, std::string_view body) {
   const bool kept = socket_.valid();
-  auto sent = send(method, target, type, body);
-  auto answer = sent.ok() ? receive() : Result<HttpAnswer>(std::move(sent).error());
-  // A connection that was kept may have been ended meanwhile, which shows at its next use only.
-  if (answer.ok() || !kept || method == "POST") return answer;
+  if (exchange_limit_ns_ > 0) give_up_ns_ = monotonic_ns() + exchange_limit_ns_;
+  auto answer = call_once(method, target, type, body);
+  // A connection that was kept may have been closed in the meantime, which shows at its next use.
+  if (!answer.ok() && kept && method != "POST") answer = call_once(method, target, type, body);
+  give_up_ns_ = INT64_MAX;
+  return answer;
+}
+
+Result<HttpAnswer> HttpClient::call_once(std::string_view method, std::string_view target,
+                                         std::string_view type, std::string_view body) {
   TRY(send(method, target, type, body));
   return receive();
 }

@@ -14,8 +14,8 @@
 namespace fathom {
 namespace {
 
-// {"benchmark":{"time":…,"cache-misses":…}} of a recording; events that were not counted are
-// absent.
+// {"benchmark":{"time":…,"exit_status":…,"cache-misses":…}} of a recording; events that were not
+// counted are absent.
 Result<std::string> row_of(const std::string& folder, const SeedEvents& events) {
   TRY_ASSIGN(const Recording recording, Recording::open(folder));
   TRY_ASSIGN(const auto collected, collect(recording, tables_of<Run, EventCount>()));
@@ -24,6 +24,9 @@ Result<std::string> row_of(const std::string& folder, const SeedEvents& events) 
   if (!run.end_ns) return Error{Code::kCorrupt, "the run has no end"};
   std::string row = fmt::format("{{\"benchmark\":{{\"time\":{:.6f}",
                                 static_cast<double>(*run.end_ns - run.start_ns) / 1e9);
+  // Of a command that was killed as shells have it; unknown where the recorder lost it.
+  if (run.exit_status) row += fmt::format(",\"exit_status\":{}", *run.exit_status);
+  if (run.exit_signal) row += fmt::format(",\"exit_status\":{}", 128 + *run.exit_signal);
   std::string units;
   for (const EventCount& count : collected->rows.of<EventCount>()) {
     const std::string name(collected->text(count.name));
@@ -47,7 +50,7 @@ Result<int> run_benchmark_client(const Arguments& arguments) {
                                           "--no-tables"};
   TRY_ASSIGN(const int status,
              run_seed_commands(
-                 commands, target,
+                 commands, target, arguments.has("ignore-failure"),
                  [&](const SeedCommand& command) -> Result<int> {
                    TRY_ASSIGN(const SeedRun run, run_recorded(command, flags, scratch.path()));
                    TRY_ASSIGN(const std::string row, row_of(run.recording + kFolderSuffix, events));
@@ -70,9 +73,11 @@ extern constinit const Command kBenchmarkClientCommand = {
     .group = "Hub",
     .summary = "The benchmark client of seed 001: time and counts",
     .description =
-        "Runs commands and appends a row for each to the benchmark data of a job: how long it "
-        "took, "
-        "and how often each event happened.\n\n"
+        "Runs commands and appends a row for each to the benchmark data of a job: its run time, "
+        "its "
+        "exit status, and the count of each event. The first command that fails is the last, "
+        "unless "
+        "--ignore-failure is given.\n\n"
         "    benchmark-client --jobid 2001 --repeat 5 -- ./app\n"
         "    benchmark-client --jobid 2001 --commands list.txt --events page-faults",
     .flags = kFlags,

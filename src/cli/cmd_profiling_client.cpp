@@ -8,6 +8,7 @@
 #include "cli/hub_api.h"
 #include "cli/seed_client.h"
 #include "record/recording.h"
+#include "sink/journal_shipper.h"
 
 namespace fathom {
 namespace {
@@ -31,11 +32,27 @@ struct Shipped {
   }
 };
 
+// `fathom run` ships as it records. What it could not deliver is delivered now, or the recording
+// must be kept.
+Status ensure_shipped(const HubTarget& target, const std::string& folder) {
+  TRY_ASSIGN(const Recording recording, Recording::open(folder));
+  TRY_ASSIGN(const auto collected, collect(recording, tables_of<Run>()));
+  if (collected->rows.of<Run>().empty()) return Error{Code::kCorrupt, folder + ": contains no run"};
+  const std::string run(collected->text(collected->rows.of<Run>().front().id));
+  auto shipped = ship_journal(target, run, folder + "/" + kJournalName);
+  if (shipped.ok()) return {};
+  return std::move(shipped)
+      .error()
+      .within("not all of " + folder + " is on the server")
+      .with_hint(fmt::format("ship the rest later: fathom send --hub {} --job {} --recording {}",
+                             shell_quote(target.url), target.job, shell_quote(folder)));
+}
+
 Result<int> run_profiling_client(const Arguments& arguments) {
   TRY_ASSIGN(const auto commands, seed_commands(arguments));
   TRY_ASSIGN(const HubTarget target, seed_job(arguments));
   TRY_ASSIGN(const SeedEvents events, seed_events(arguments));
-  TRY_ASSIGN(const ClientFolder scratch, ClientFolder::make());
+  TRY_ASSIGN(ClientFolder scratch, ClientFolder::make());
   std::vector<std::string> flags = {"--only",
                                     "--probe",
                                     "stacks",
@@ -52,10 +69,15 @@ Result<int> run_profiling_client(const Arguments& arguments) {
     flags.insert(flags.end(), {"--token-file", arguments.text("token-file")});
   Shipped shipped;
   return run_seed_commands(
-      commands, target,
+      commands, target, arguments.has("ignore-failure"),
       [&](const SeedCommand& command) -> Result<int> {
         TRY_ASSIGN(const SeedRun run, run_recorded(command, flags, scratch.path()));
-        shipped.add(run.recording + kFolderSuffix);
+        const std::string folder = run.recording + kFolderSuffix;
+        if (auto sent = ensure_shipped(target, folder); !sent.ok()) {
+          scratch.keep();
+          return std::move(sent).error();
+        }
+        shipped.add(folder);
         return run.status;
       },
       [&] {

@@ -28,7 +28,9 @@ Result<int> create(const Order& order) {
 
 Result<int> remove(const Order& order) {
   TRY_ASSIGN(const HubJob job, order.api.job(order.job));
-  if (isatty(STDIN_FILENO) != 0) {
+  if (!order.arguments.has("yes")) {
+    if (isatty(STDIN_FILENO) == 0)
+      return Error{Code::kInvalid, "removing a job cannot be undone", "pass --yes to confirm"};
     TRY_ASSIGN(const bool sure, confirm_removal(job));
     if (!sure) return kExitFailure;
   }
@@ -104,6 +106,7 @@ constexpr Flag kFlags[] = {
      .value = "FILE",
      .help = "SHOW_JOB_BENCHMARK, SHOW_JOB_PROFILING: write here instead of stdout",
      .completes = "file"},
+    {.name = "yes", .letter = 'y', .help = "REMOVE: without asking"},
 };
 
 }  // namespace

@@ -77,9 +77,11 @@ std::string new_sender_name(std::string_view what) {
   return fmt::format("{}-{:016x}-{}-{:08x}", what, clock_ns(CLOCK_REALTIME), getpid(), random());
 }
 
-Result<HubApi> HubApi::connect(const HubTarget& target) {
+Result<HubApi> HubApi::connect(const HubTarget& target, int64_t limit_ns) {
   TRY_ASSIGN(HttpUrl url, HttpUrl::parse(target.url, kDefaultHubPort));
-  return HubApi(HttpClient(std::move(url), target.token));
+  HttpClient client(std::move(url), target.token);
+  client.set_exchange_limit_ns(limit_ns);
+  return HubApi(std::move(client));
 }
 
 Result<std::string> HubApi::ask(std::string_view method, std::string_view target,

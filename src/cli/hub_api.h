@@ -30,11 +30,13 @@ std::string new_sender_name(std::string_view what);
 
 class HubApi {
  public:
-  static Result<HubApi> connect(const HubTarget& target);
+  // Each ask() takes at most `limit_ns`.
+  static Result<HubApi> connect(const HubTarget& target, int64_t limit_ns = 60'000'000'000);
 
   // The body of a success; else the hub's own words as an error.
   Result<std::string> ask(std::string_view method, std::string_view target,
                           std::string_view type = {}, std::string_view body = {});
+  [[nodiscard]] std::string url() const { return client_.url().text(); }
   Status stream(std::string_view target, const HttpClient::Take& take);
 
   Result<HubJob> create(int64_t id, const std::string& description, const std::string& labels);

@@ -17,6 +17,7 @@
 #include "base/perf_event_name.h"
 #include "base/text.h"
 #include "cli/hub_api.h"
+#include "record/recording.h"
 
 extern char** environ;
 
@@ -79,7 +80,8 @@ Result<std::vector<SeedCommand>> read_commands(const std::string& path) {
     std::string_view line = std::string_view(text).substr(at, end - at);
     at = end + 1;
     ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos || line[first] == '#') continue;
     while (line.ends_with('\r')) line.remove_suffix(1);
     auto parsed = parse_line(line);
     SeedCommand command;
@@ -92,6 +94,11 @@ Result<std::vector<SeedCommand>> read_commands(const std::string& path) {
     commands.push_back(std::move(command));
   }
   return commands;
+}
+
+void say_unsuccessful(const SeedCommand& command, int status) {
+  log_warning("{}{} exited with status {}", command.where.empty() ? "" : command.where + ": ",
+              shell_quote(std::span<const std::string>(command.words)), status);
 }
 
 Status can_count(const std::string& event) {
@@ -182,7 +189,7 @@ Result<ClientFolder> ClientFolder::make() {
 
 ClientFolder::~ClientFolder() {
   std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  if (!path_.empty() && !is_kept_) std::filesystem::remove_all(path_, ignored);
 }
 
 Result<SeedRun> run_recorded(const SeedCommand& command, const std::vector<std::string>& flags,
@@ -206,21 +213,26 @@ Result<SeedRun> run_recorded(const SeedCommand& command, const std::vector<std::
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   run.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  if (run.status == kExitOurs || run.status == 126 || run.status == 127)
+  // A command that could not be started leaves no recording; one that was may exit with 127, too.
+  std::error_code ignored;
+  if (!std::filesystem::exists(run.recording + kFolderSuffix, ignored))
     return Error{Code::kInternal,
                  "could not profile: " + shell_quote(std::span<const std::string>(command.words))};
   return run;
 }
 
 Result<int> run_seed_commands(const std::vector<SeedCommand>& commands, const HubTarget& target,
+                              bool ignore_failure,
                               const std::function<Result<int>(const SeedCommand&)>& work,
                               const std::function<std::string()>& summary) {
-  size_t failed = 0;
-  int worst = 0;
+  size_t failed = 0, unsuccessful = 0, done = 0;
   for (const SeedCommand& command : commands) {
+    if (unsuccessful > 0 && !ignore_failure) break;
+    ++done;
     auto status = command.bad ? Result<int>(*command.bad) : work(command);
     if (status.ok()) {
-      worst = std::max(worst, status.value());
+      if (status.value() != 0) say_unsuccessful(command, status.value());
+      unsuccessful += status.value() != 0 ? 1 : 0;
       continue;
     }
     // A server that is gone is gone for the rest as well.
@@ -230,12 +242,14 @@ Result<int> run_seed_commands(const std::vector<SeedCommand>& commands, const Hu
     log_failure(command.where.empty() ? std::move(status).error()
                                       : std::move(status).error().within(command.where));
   }
-  if (worst != 0)
-    log_warning("a command ended with status {}; what it did is on the server", worst);
   if (failed > 0) log_error("{} of {} commands could not be run", failed, commands.size());
-  log_info("{} command{}, {} went to job {} at {}", commands.size() - failed,
-           commands.size() - failed == 1 ? "" : "s", summary(), target.job, target.url);
-  return failed > 0 ? kExitFailure : 0;
+  if (done < commands.size()) {
+    log_error("{} of {} commands not run", commands.size() - done, commands.size());
+    log_hint("--ignore-failure runs them all");
+  }
+  log_info("{} command{}, {} went to job {} at {}", done - failed, done - failed == 1 ? "" : "s",
+           summary(), target.job, target.url);
+  return failed > 0 || (unsuccessful > 0 && !ignore_failure) ? kExitFailure : 0;
 }
 
 }  // namespace fathom

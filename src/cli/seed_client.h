@@ -46,10 +46,13 @@ class ClientFolder {
   ClientFolder& operator=(ClientFolder&&) = delete;
   ~ClientFolder();
   [[nodiscard]] const std::string& path() const { return path_; }
+  // Does not remove it.
+  void keep() { is_kept_ = true; }
 
  private:
   explicit ClientFolder(std::string path) : path_(std::move(path)) {}
   std::string path_;
+  bool is_kept_ = false;
 };
 
 // Runs `fathom run` with these flags, in a folder for recordings that goes with it.
@@ -60,10 +63,12 @@ struct SeedRun {
 Result<SeedRun> run_recorded(const SeedCommand& command, const std::vector<std::string>& flags,
                              const std::string& folder);
 
-// Runs each command by `work`, which gives its exit status. One that cannot be run is named by its
-// line and the rest goes on, unless it stands on the command line. `summary` is asked at the end
-// for what went to the job. The exit status: 0, or that of a failure where one could not be run.
+// Runs each command by `work`, which returns its exit status. The first whose status is not 0 is
+// the last, unless `ignore_failure`. One that cannot be run is reported with its line and the rest
+// continues, unless it is the only one. `summary` describes at the end what was sent to the job.
+// Returns the exit status: that of a failure where a command failed or could not be run, else 0.
 Result<int> run_seed_commands(const std::vector<SeedCommand>& commands, const HubTarget& target,
+                              bool ignore_failure,
                               const std::function<Result<int>(const SeedCommand&)>& work,
                               const std::function<std::string()>& summary);
 
@@ -78,7 +83,7 @@ Result<int> run_seed_commands(const std::vector<SeedCommand>& commands, const Hu
   FATHOM_SEED_FLAGS, {.name = "jobid", .value = "JOB", .help = "the job, 2001 to 9999"},           \
       {.name = "commands",                                                                         \
        .value = "FILE",                                                                            \
-       .help = "run these: lines `DIR COMMAND` or `cd DIR && COMMAND`",                            \
+       .help = "run these: lines `DIR COMMAND` or `cd DIR && COMMAND`; # starts a comment line",   \
        .completes = "file"},                                                                       \
       {.name = "events",                                                                           \
        .value = "LIST",                                                                            \
@@ -86,8 +91,10 @@ Result<int> run_seed_commands(const std::vector<SeedCommand>& commands, const Hu
        .fallback = "cache-misses:u,branch-misses:u,cpu-cycles:u",                                  \
        .list = true},                                                                              \
       {.name = "program", .value = "PATH", .help = "run this instead of each command's program"},  \
-      {.name = "prepend", .value = "ARGS", .help = "put these before each command's arguments"}, { \
-    .name = "repeat", .value = "N", .help = "run everything so many times", .fallback = "1"        \
+      {.name = "prepend", .value = "ARGS", .help = "put these before each command's arguments"},   \
+      {.name = "repeat", .value = "N", .help = "run everything so many times", .fallback = "1"}, { \
+    .name = "ignore-failure",                                                                      \
+    .help = "continue after a command that exits with another status than 0"                       \
   }
 
 }  // namespace fathom

@@ -26,6 +26,12 @@ std::string json_text(std::string_view json, std::string_view name) {
   return text;
 }
 
+constexpr int64_t kQuestionNs = 10 * kNsPerSecond;
+// Of a delivery: the hub may wait for its store, and closes connections slower than this.
+constexpr int64_t kDeliveryNs = 45 * kNsPerSecond;
+constexpr int64_t kSlowestBytesPerSecond = 50'000;
+constexpr size_t kMaxReplyBytes = size_t{1} << 20;
+
 bool may_pass(int status) { return status == 503 || status == 507 || status == 429; }
 
 }  // namespace
@@ -56,7 +62,9 @@ Result<HubLink> HubLink::make(const HubTarget& target, const std::string& run) {
   TRY_ASSIGN(HttpUrl url, HttpUrl::parse(target.url, kDefaultHubPort));
   std::string query = fmt::format("?run={}&host={}&real_offset_ns={}", url_quote(run),
                                   url_quote(host_facts().name), real_offset_ns());
-  return HubLink(HttpClient(std::move(url), target.token), target.job, std::move(query), run);
+  HttpClient client(std::move(url), target.token);
+  client.set_max_body_bytes(kMaxReplyBytes);
+  return HubLink(std::move(client), target.job, std::move(query), run);
 }
 
 template <class Ask>
@@ -78,6 +86,7 @@ Result<HttpAnswer> HubLink::insist(Ask&& ask) {
 
 Result<uint64_t> HubLink::acknowledged() {
   const std::string target = fmt::format("/api/v1/jobs/{}/runs/{}", job_, url_quote(run_));
+  client_.set_exchange_limit_ns(kQuestionNs);
   TRY_ASSIGN(const HttpAnswer answer, insist([&] { return client_.call("GET", target); }));
   if (answer.status != 200) return hub_error(answer);
   return static_cast<uint64_t>(json_number(answer.body, "acknowledged"));
@@ -87,6 +96,8 @@ Result<HttpAnswer> HubLink::deliver(const char* what, const char* type, uint64_t
                                     std::string_view body) {
   const std::string target =
       fmt::format("/api/v1/jobs/{}/{}{}&sequence={}", job_, what, query_, sequence);
+  client_.set_exchange_limit_ns(kDeliveryNs + static_cast<int64_t>(body.size()) *
+                                                  (kNsPerSecond / kSlowestBytesPerSecond));
   TRY_ASSIGN(HttpAnswer answer, insist([&] { return client_.call("POST", target, type, body); }));
   if (answer.status != 200) return hub_error(answer);
   return answer;

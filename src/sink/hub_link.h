@@ -46,7 +46,10 @@ class HubLink {
   using OnWait = std::function<void(const Error& why, int64_t most_ns)>;
   void on_wait(OnWait on_wait) { on_wait_ = std::move(on_wait); }
   // Stops waiting, from any thread, if *stop becomes true.
-  void give_up_when(const std::atomic<bool>* stop) { stop_ = stop; }
+  void give_up_when(const std::atomic<bool>* stop) {
+    stop_ = stop;
+    client_.stop_when(stop);
+  }
 
  private:
   HubLink(HttpClient client, int64_t job, std::string query, std::string run)

@@ -14,7 +14,9 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostBodyBytes = size_t{16} << 20;
+constexpr size_t kMaxRawBytesAtOnce = size_t{128} << 20;  // decompressed; a hub accepts 256 MiB
 constexpr uint64_t kMostFrames = 256;
+constexpr int64_t kShipTimeoutNs = 24 * 3600 * kNsPerSecond, kShipStalledNs = 60 * kNsPerSecond;
 constexpr std::chrono::milliseconds kPause{100};  // frames come about once a second
 
 std::string bytes_at(int fd, int64_t offset, size_t size) {
@@ -34,11 +36,13 @@ std::string bytes_at(int fd, int64_t offset, size_t size) {
 
 Result<std::unique_ptr<JournalShipper>> JournalShipper::start(const HubTarget& target,
                                                               const std::string& run,
-                                                              const std::string& journal) {
+                                                              const std::string& journal, Of of) {
   TRY_ASSIGN(HubLink link, HubLink::make(target, run));
   link.set_patience_ns(2 * kNsPerSecond);
   auto shipper = std::unique_ptr<JournalShipper>(new JournalShipper(std::move(link), journal));
-  TRY_ASSIGN(shipper->acknowledged_, shipper->link_.acknowledged());
+  if (of == Of::kAny) {
+    TRY_ASSIGN(shipper->acknowledged_, shipper->link_.acknowledged());
+  }
   TRY_ASSIGN(shipper->file_, open_file(journal, O_RDONLY | O_CLOEXEC));
   shipper->offset_ = kJournalHeaderBytes;
   shipper->link_.give_up_when(&shipper->stop_);
@@ -63,13 +67,16 @@ void JournalShipper::end() {
 
 Result<std::string> JournalShipper::next_frames(uint64_t& frames) {
   std::string body;
+  size_t raw_bytes = 0;
   for (frames = 0; frames < kMostFrames && !sealed_;) {
     const std::string head = bytes_at(file_.get(), offset_, kFrameHeaderBytes);
     if (head.size() < kFrameHeaderBytes) break;
     const auto header = parse_frame_header(head);
     if (!header.ok()) break;  // not all of it has been written yet, or it is damaged
     const size_t size = kFrameHeaderBytes + header.value().payload_bytes;
-    if (!body.empty() && body.size() + size > kMostBodyBytes) break;
+    raw_bytes += header.value().raw_bytes;
+    if (!body.empty() && (body.size() + size > kMostBodyBytes || raw_bytes > kMaxRawBytesAtOnce))
+      break;
     const std::string frame = bytes_at(file_.get(), offset_, size);
     if (frame.size() < size || !decode_frame(frame, 0).ok()) break;
     offset_ += static_cast<int64_t>(size);
@@ -119,12 +126,22 @@ void JournalShipper::follow() {
   changed_.notify_all();
 }
 
-Status JournalShipper::finish(int64_t patience_ns, bool torn) {
+Status JournalShipper::finish(int64_t timeout_ns, int64_t stalled_ns, bool torn) {
   {
     std::unique_lock lock(mutex_);
     whole_ = true;
     changed_.notify_all();
-    changed_.wait_for(lock, std::chrono::nanoseconds(patience_ns), [&] { return done_; });
+    int64_t now_ns = monotonic_ns(), progress_ns = now_ns;
+    const int64_t end_ns = now_ns + timeout_ns;
+    for (uint64_t shipped = shipped_; !done_; now_ns = monotonic_ns()) {
+      if (shipped_ != shipped) progress_ns = now_ns;
+      shipped = shipped_;
+      const int64_t until_ns = std::min(end_ns, progress_ns + stalled_ns);
+      if (now_ns >= until_ns) break;
+      changed_.wait_for(
+          lock, std::min(kPause, std::chrono::milliseconds(1) +
+                                     std::chrono::milliseconds((until_ns - now_ns) / kNsPerMs)));
+    }
   }
   end();
   if (error_) return *error_;
@@ -134,8 +151,9 @@ Status JournalShipper::finish(int64_t patience_ns, bool torn) {
 
 Result<uint64_t> ship_journal(const HubTarget& target, const std::string& run,
                               const std::string& journal) {
-  TRY_ASSIGN(const auto shipper, JournalShipper::start(target, run, journal));
-  TRY(shipper->finish(60 * kNsPerSecond, true));
+  TRY_ASSIGN(const auto shipper,
+             JournalShipper::start(target, run, journal, JournalShipper::Of::kAny));
+  TRY(shipper->finish(kShipTimeoutNs, kShipStalledNs, true));
   return shipper->shipped();
 }
 

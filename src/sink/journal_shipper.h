@@ -22,17 +22,20 @@ namespace fathom {
 
 class JournalShipper {
  public:
-  // Looks first whether the job is there.
+  // kNew: no part of the run can be on the hub yet, which need not respond now.
+  // kAny: queries first how much of it the hub has, and whether the job exists.
+  enum class Of { kNew, kAny };
   static Result<std::unique_ptr<JournalShipper>> start(const HubTarget& target,
                                                        const std::string& run,
-                                                       const std::string& journal);
+                                                       const std::string& journal, Of of);
   ~JournalShipper();
   JournalShipper(const JournalShipper&) = delete;
   JournalShipper& operator=(const JournalShipper&) = delete;
 
-  // The journal is as whole as it will be: waits until the rest has arrived, but no longer than
-  // patience. `torn`: it may lack its end, as after a kill of the recorder.
-  Status finish(int64_t patience_ns, bool torn = false);
+  // The journal is complete: waits until the rest has arrived, but at most `timeout_ns`, and at
+  // most `stalled_ns` without progress. `torn`: it may lack its end, as after a kill of the
+  // recorder.
+  Status finish(int64_t timeout_ns, int64_t stalled_ns, bool torn = false);
   [[nodiscard]] uint64_t shipped() const { return shipped_; }
 
  private:

@@ -119,6 +119,73 @@ TEST(HttpClient, NobodyThereIsAnErrorThatSaysWhatToDo) {
   EXPECT_THAT(answer.error().hint, HasSubstr("fathom serve"));
 }
 
+// A server that sends `text` again and again, until the client leaves.
+class Endless {
+ public:
+  Endless(std::string start, std::string text)
+      : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    EXPECT_EQ(bind(fd_.get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+    listen(fd_.get(), 16);
+    getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&at), &size);
+    port_ = std::to_string(ntohs(at.sin_port));
+    thread_ = std::thread([this, start = std::move(start), text = std::move(text)] {
+      const Fd peer(accept(fd_.get(), nullptr, nullptr));
+      bool sent = send(peer.get(), start.data(), start.size(), MSG_NOSIGNAL) >= 0;
+      while (sent) {
+        usleep(10'000);  // what a slow server does
+        sent = send(peer.get(), text.data(), text.size(), MSG_NOSIGNAL) >= 0;
+      }
+    });
+  }
+  ~Endless() { thread_.join(); }
+  Endless(const Endless&) = delete;
+  Endless& operator=(const Endless&) = delete;
+  [[nodiscard]] HttpClient client() const {
+    return HttpClient(HttpUrl{"127.0.0.1", port_, ""}, "", 60'000);
+  }
+
+ private:
+  Fd fd_;
+  std::string port_;
+  std::thread thread_;
+};
+
+// Each byte restarts the timeout between bytes; without a limit of the exchange this never ends.
+TEST(HttpClient, AByteAtATimeDoesNotExtendTheExchange) {
+  const Endless server("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n", "x");
+  HttpClient client = server.client();
+  client.set_exchange_limit_ns(200'000'000);
+  const auto answer = client.call("GET", "/");
+  ASSERT_FALSE(answer.ok());
+  EXPECT_THAT(answer.error().message, HasSubstr("no complete response within 200 ms"));
+}
+
+TEST(HttpClient, AWaitEndsWhenItIsStopped) {
+  const Endless server("HTTP/1.1 200 OK\r\n", "");
+  HttpClient client = server.client();
+  std::atomic<bool> stop{false};
+  client.stop_when(&stop);
+  std::thread stopper([&] { stop = true; });
+  const auto answer = client.call("GET", "/");
+  stopper.join();
+  EXPECT_THAT(answer.error().message, HasSubstr("given up"));
+}
+
+TEST(HttpClient, BodiesAreBoundedWhetherAnnouncedOrNot) {
+  const Canned announced({"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n"});
+  HttpClient client = announced.client();
+  EXPECT_THAT(client.call("GET", "/").error().message, HasSubstr("exceeds"));
+  const Endless chunked("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                        "10000\r\n" + std::string(65536, 'x') + "\r\n");
+  HttpClient other = chunked.client();
+  other.set_max_body_bytes(1 << 20);
+  EXPECT_THAT(other.call("GET", "/").error().message, HasSubstr("exceeds 1.0 MB"));
+}
+
 TEST(HttpClient, AConnectionThatEndedMeanwhileIsMadeAnew) {
   const Canned server({"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na",
                        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb"});

@@ -15,6 +15,8 @@
 //   if (!sent.ok) std::cerr << sent.error << '\n';
 //
 // What is sent and not answered is sent again and counts once: batches carry a run and a sequence.
+// A hub that has answered before is waited for (set_patience_seconds); if none ever has, the first
+// failure is reported at once.
 // A client belongs to one thread. Nothing is thrown.
 #pragma once
 
@@ -84,6 +86,8 @@ class ProfClient {
   double patience_seconds_ = 60;
   Sent first_failed_;  // status -1: none has
   int socket_ = -1;
+  bool has_answered_ = false;  // the hub, since the start
+  std::string problem_;        // of the last attempt
 };
 
 }  // namespace fathom

@@ -46,7 +46,7 @@ seed_walk_through() {
     ! "$BIN/profiling-controller" $at --jobid 2001 --cmd CREATE --info again
     mkdir -p src
     printf 'int f(int x) { return x * 2; }\n' >src/a.c
-    printf '%s cc1 -O2 -c a.c -o a.o\ncd %s && cc1 -O2 -c a.c -o b.o\n' "$PWD/src" "$PWD/src" >list
+    printf '# a comment\n  # and another\n%s cc1 -O2 -c a.c -o a.o\ncd %s && cc1 -O2 -c a.c -o b.o\n' "$PWD/src" "$PWD/src" >list
     "$BIN/profiling-client" $at --jobid 2001 --commands list --program "$(command -v gcc)" --prepend -O1
     test -e src/a.o && test -e src/b.o
     "$BIN/benchmark-client" $at --jobid 2001 --repeat 3 --events page-faults -- "$WORKLOADS/burn" 50
@@ -63,7 +63,8 @@ seed_walk_through() {
     HUB_PORT_WANTED=$HUB_PORT start_hub server "$BIN/profiling-server" ${1:-}
     "$BIN/profiling-controller" $at --jobid 2001 --cmd SHOW_JOB_PROFILING >again.txt
     same "$(sort again.txt)" "$(sort nodes.txt)"
-    "$BIN/profiling-controller" $at --jobid 2001 --cmd REMOVE </dev/null
+    ! echo y | "$BIN/profiling-controller" $at --jobid 2001 --cmd REMOVE
+    "$BIN/profiling-controller" $at --jobid 2001 --cmd REMOVE --yes </dev/null
     "$BIN/profiling-controller" $at --cmd LIST
     ! "$BIN/profiling-client" $at --jobid 2001 -- true
   }
