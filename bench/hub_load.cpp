@@ -2,12 +2,13 @@
 // Load for a hub, and what it does under it. bench/hub calls this; alone:
 //
 //   hub_load load URL JOB CLIENTS SECONDS UPDATES_A_BATCH KEYS   counters a second, exactness
-//   hub_load probe URL JOB SECONDS                               send to visible on the event
-//   stream hub_load idle URL CONNECTIONS                                memory of the hub a
-//   connection hub_load fill URL JOB COUNTERS                               so many different
-//   counters
+//   hub_load probe URL JOB SECONDS        time from send to visible on the event stream
+//   hub_load idle URL CONNECTIONS         memory of the hub per connection
+//   hub_load fill URL JOB COUNTERS        as many different counters
+//   hub_load body URL KIND                the body of an attack: names (a row of 150,000 names) or
+//                                         bombs (small frames that decompress to 60 MB each)
 //
-// Each prints one JSON object.
+// Each prints one JSON object; body prints the body.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -275,6 +276,23 @@ int fill(const HttpUrl& url, char** words) {
   return 0;
 }
 
+int body(const HttpUrl& /*url*/, char** words) {
+  std::string text;
+  if (std::string_view(words[0]) == "names") {
+    text = "{\"benchmark\":{\"time\":1";
+    for (int i = 0; i < 150'000; ++i) text += fmt::format(",\"n{:06}\":1", i);
+    text += "}}\n";
+  } else {
+    Interner names;
+    Rows rows;
+    rows.of<Mark>().push_back({1, names.string(std::string(size_t{60} << 20, 'x'))});
+    const auto frame = FrameEncoder().encode(names.dictionary(), rows);
+    if (!frame.ok()) return 1;
+    for (int i = 0; i < 100; ++i) text += frame.value();
+  }
+  return fwrite(text.data(), 1, text.size(), stdout) == text.size() ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace fathom
 
@@ -285,8 +303,11 @@ int main(int argc, char** argv) {
     int words;
     int (*run)(const HttpUrl& url, char** words);
   };
-  constexpr Mode kModes[] = {
-      {"load", 5, load}, {"probe", 2, probe}, {"idle", 1, idle}, {"fill", 2, fill}};
+  constexpr Mode kModes[] = {{"load", 5, load},
+                             {"probe", 2, probe},
+                             {"idle", 1, idle},
+                             {"fill", 2, fill},
+                             {"body", 1, body}};
   for (const Mode& mode : kModes) {
     if (argc != mode.words + 3 || std::string_view(argv[1]) != mode.name) continue;
     const auto url = HttpUrl::parse(argv[2], kDefaultHubPort);

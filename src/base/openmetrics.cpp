@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/http_host.h"
 #include "base/text.h"
 
 namespace fathom {
@@ -43,6 +44,13 @@ std::string escaped(std::string_view text) {
     text.remove_prefix(point.bytes);
   }
   return out;
+}
+
+// In the format of Prometheus quotes are not escaped in help texts.
+std::string plain_help(std::string_view text) {
+  std::string help = escaped(text);
+  for (size_t at = 0; (at = help.find("\\\"", at)) != std::string::npos; ++at) help.erase(at, 1);
+  return help;
 }
 
 std::string labels_text(const OpenMetricsText::Labels& labels) {
@@ -125,22 +133,45 @@ void OpenMetricsText::add(const Series& series) {
     if (!family.labels.insert(labels).second) return;
   }
   const double divisor = series.type == Type::kInfo ? 1 : openmetrics_unit(series.unit).second;
-  family.lines += fmt::format("{}{}{} {}", family.name, sample_suffix(series.type), labels,
-                              number_text(series.value / divisor));
-  if (series.time_s) family.lines += fmt::format(" {:.6f}", *series.time_s);
-  family.lines += '\n';
+  family.lines.push_back({std::move(labels), series.value / divisor, series.time_s});
 }
 
-std::string OpenMetricsText::text() const {
-  std::string text;
-  for (const auto& [key, family] : families_) {
-    text += fmt::format("# TYPE {} {}\n", family.name, type_name(family.type));
-    if (!family.unit.empty()) text += fmt::format("# UNIT {} {}\n", family.name, family.unit);
-    if (!family.help.empty())
-      text += fmt::format("# HELP {} {}\n", family.name, escaped(family.help));
-    text += family.lines;
+// In the format of Prometheus a family has the name of its samples, times are in ms, and an info is
+// a gauge.
+std::string OpenMetricsText::family_text(const Family& family, Form form) {
+  const bool open = form == Form::kOpenMetrics;
+  const std::string sample = family.name + sample_suffix(family.type);
+  const std::string& name = open ? family.name : sample;
+  std::string text =
+      fmt::format("# TYPE {} {}\n", name,
+                  !open && family.type == Type::kInfo ? "gauge" : type_name(family.type));
+  if (open && !family.unit.empty()) text += fmt::format("# UNIT {} {}\n", name, family.unit);
+  if (!family.help.empty())
+    text +=
+        fmt::format("# HELP {} {}\n", name, open ? escaped(family.help) : plain_help(family.help));
+  for (const Line& line : family.lines) {
+    text += fmt::format("{}{} {}", sample, line.labels, number_text(line.value));
+    if (line.time_s && open) text += fmt::format(" {:.6f}", *line.time_s);
+    if (line.time_s && !open) text += fmt::format(" {:.0f}", *line.time_s * 1e3);
+    text += '\n';
   }
-  return text + "# EOF\n";
+  return text;
+}
+
+std::string OpenMetricsText::text(Form form) const {
+  std::string text;
+  for (const auto& [key, family] : families_) text += family_text(family, form);
+  return form == Form::kOpenMetrics ? text + "# EOF\n" : text;
+}
+
+const char* OpenMetricsText::content_type(Form form) {
+  return form == Form::kOpenMetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                    : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+OpenMetricsText::Form openmetrics_form(std::string_view accept) {
+  return prefers_openmetrics(accept) ? OpenMetricsText::Form::kOpenMetrics
+                                     : OpenMetricsText::Form::kPrometheus;
 }
 
 }  // namespace fathom

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <iostream>
+#include <functional>
+#include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -66,24 +68,79 @@ Result<int> show(Task& task) {
   return 0;
 }
 
-// Prints what stands behind "data: " on the whole lines of `text`, and takes them out of it.
-Status print_events(std::string& text, bool json) {
-  for (size_t end; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
-    if (!text.starts_with("data: ")) continue;
-    const std::string event = text.substr(6, end - 6);
-    TRY(print_out((json ? event : event_line(event)) + "\n"));
+constexpr const char* kRemovedEvent = "event: removed";
+
+// Prints the events of one connection. Belongs to one thread.
+class EventPrinter {
+ public:
+  explicit EventPrinter(bool json) : json_(json) {}
+
+  // Part of the stream: prints the data of the complete lines that there are.
+  Status take(std::string_view part) {
+    rest_ += part;
+    for (size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
+      const std::string_view line = std::string_view(rest_).substr(0, end);
+      removed_ = removed_ || line == kRemovedEvent;
+      if (!line.starts_with(kData) || (removed_ && !json_)) continue;
+      const std::string event(line.substr(kData.size()));
+      if (auto printed = print_out((json_ ? event : event_line(event)) + "\n"); !printed.ok()) {
+        failed_ = true;
+        return printed;
+      }
+    }
+    return {};
   }
-  return {};
+  [[nodiscard]] bool removed() const { return removed_; }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  static constexpr std::string_view kData = "data: ";
+  bool json_;
+  std::string rest_;
+  bool removed_ = false;  // the job was
+  bool failed_ = false;   // to print
+};
+
+// One connection, until it ends. `connected` is called when the hub has responded.
+Status follow(Task& task, EventPrinter& printer, const std::function<void()>& connected) {
+  bool first = true;
+  return task.api.stream(fmt::format("/api/v1/jobs/{}/events", task.id),
+                         [&](std::string_view part) {
+                           if (std::exchange(first, false)) connected();
+                           return printer.take(part);
+                         });
 }
 
+// Until the job is removed. A lost connection is made again for as long as --retry says.
 Result<int> watch(Task& task) {
-  std::string rest;
-  const auto take = [&](std::string_view part) {
-    rest += part;
-    return print_events(rest, task.arguments.has("json"));
-  };
-  TRY(task.api.stream(fmt::format("/api/v1/jobs/{}/events", task.id), take));
-  return 0;
+  TRY_ASSIGN(const int64_t retry_ns, task.arguments.duration("retry"));
+  const std::string hub = task.api.url();
+  bool has_connected = false;
+  int64_t give_up_ns = 0;  // 0: connected
+  while (true) {
+    EventPrinter printer(task.arguments.has("json"));
+    const auto ended = follow(task, printer, [&] {
+      if (give_up_ns != 0) log_info("reconnected to {}; events of the interval are missing", hub);
+      has_connected = true;
+      give_up_ns = 0;
+    });
+    if (printer.removed()) {
+      log_info("job {} was removed", task.id);
+      return 0;
+    }
+    const bool retry = ended.ok() || (ended.error().code == Code::kIo && !printer.failed());
+    if (!ended.ok() && (!retry || !has_connected)) return ended.error();
+    const std::string why = ended.ok() ? hub + ": connection closed" : ended.error().message;
+    if (give_up_ns == 0) {
+      give_up_ns = monotonic_ns() + retry_ns;
+      log_warning("{}; reconnecting for {}", why, format_duration_ns(retry_ns));
+    }
+    if (monotonic_ns() > give_up_ns)
+      return Error{Code::kIo,
+                   fmt::format("{}: no connection for {}", why, format_duration_ns(retry_ns)),
+                   "start the hub and run the command again; --retry TIME waits longer"};
+    usleep(200'000);
+  }
 }
 
 Result<int> dump(Task& task) {
@@ -103,7 +160,7 @@ Result<int> remove(Task& task) {
   TRY_ASSIGN(const HubJob job, task.api.job(task.id));
   if (!task.arguments.has("yes")) {
     if (isatty(STDIN_FILENO) == 0)
-      return Error{Code::kInvalid, "removing a job is for ever", "add --yes"};
+      return Error{Code::kInvalid, "removing a job cannot be undone", "pass --yes to confirm"};
     TRY_ASSIGN(const bool sure, confirm_removal(job));
     if (!sure) return kExitFailure;
   }
@@ -172,6 +229,10 @@ constexpr Flag kFlags[] = {
      .help = "dump: write here instead of stdout",
      .completes = "file"},
     {.name = "json", .help = "list, show, watch: as the hub says it, for programs"},
+    {.name = "retry",
+     .value = "TIME",
+     .help = "watch: reconnect for TIME after the hub was lost",
+     .fallback = "60s"},
     {.name = "yes", .letter = 'y', .help = "remove: without asking"},
 };
 constexpr Positional kPositionals[] = {
@@ -192,7 +253,10 @@ extern constinit const Command kJobCommand = {
     .description =
         "A job collects what clients send: sums per function and event, and benchmark rows. `show` "
         "also says which runs have come, from where and when; `watch` prints what changes, as it "
-        "does, a line each. Programs ask for --json, a line of JSON for each answer and event.\n\n"
+        "does, a line each, until the job is removed; where the hub is lost it reconnects, and "
+        "exits with "
+        "status 1 after --retry. Programs ask for --json, a line of JSON for each answer and "
+        "event.\n\n"
         "    fathom job create 2001 --description nightly\n"
         "    fathom job list\n"
         "    fathom job dump 2001 --as parquet -o profile.parquet\n"

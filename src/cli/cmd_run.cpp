@@ -13,6 +13,7 @@
 #include "base/text_style.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/hub_api.h"
 #include "cli/progress_line.h"
 #include "cli/run_flags.h"
 #include "cli/run_hub.h"
@@ -290,9 +291,14 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
 Result<std::unique_ptr<MetricsServer>> serve_metrics(const Arguments& arguments,
                                                      SessionOptions& options) {
   if (!arguments.has("metrics-listen")) return std::unique_ptr<MetricsServer>();
-  TRY_ASSIGN(auto server, MetricsServer::start(arguments.text("metrics-listen")));
+  const std::string address = arguments.text("metrics-listen");
+  TRY_ASSIGN(const std::string token, read_token(arguments.text("token-file")));
+  TRY_ASSIGN(auto server, MetricsServer::start(address, token));
   log_info("metrics are at {}", server->url());
-  if (!server->loopback()) log_warning("whoever reaches {} can read them", server->url());
+  if (!server->loopback() && !server->needs_token()) {
+    log_warning("every host that reaches {} can read the metrics", server->url());
+    log_hint("FATHOM_TOKEN or --token-file FILE makes it require a token");
+  }
   options.on_rows = [raw = server.get()](const Rows& rows, const Dictionary& names) {
     raw->take(rows, names);
   };

@@ -13,8 +13,10 @@ Result<int> run_serve(const Arguments& arguments) {
   plan.bind = settings.text("bind");
   plan.port = settings.text("port");
   plan.hub.data = settings.text("data");
-  plan.hub.store = settings.text("store");
+  TRY_ASSIGN(plan.hub.store, store_address(arguments.text("store"), settings.text("store"),
+                                           settings.text("store-password-file")));
   TRY_ASSIGN(plan.hub.token, read_token(settings.text("token-file")));
+  plan.legacy_clients = settings.text("legacy-clients");
   TRY_ASSIGN(plan.hub.patience_ns, settings.duration("patience"));
   TRY_ASSIGN(plan.hub.idle_ns, settings.duration("idle"));
   TRY_ASSIGN(plan.hub.header_ns, settings.duration("header-timeout"));
@@ -45,13 +47,21 @@ constexpr Flag kFlags[] = {
      .completes = "folder"},
     {.name = "store",
      .value = "URL",
-     .help =
-         "keep jobs in redis://[user[:password]@]host[:port][/db], which several hubs may share; "
-         "else SQLite in the data folder"},
+     .help = "keep jobs in redis://[user@]host[:port][/db], which several hubs may share; else "
+             "SQLite in "
+             "the data folder"},
+    {.name = "store-password-file",
+     .value = "FILE",
+     .help = "read the password of the store from FILE; else FATHOM_REDIS_PASSWORD",
+     .completes = "file"},
     {.name = "token-file",
      .value = "FILE",
      .help = "ask every client for the token in this file, or in FATHOM_TOKEN",
      .completes = "file"},
+    {.name = "legacy-clients",
+     .value = "CIDR",
+     .help = "accept the profiling-framework's original clients, which send no token, from these "
+             "address ranges, e.g. 10.0.0.0/8; without a token: this machine's"},
     {.name = "config",
      .value = "FILE",
      .help = "lines `name = value` for flags not given; FATHOM_SERVE_NAME stands between the two",

@@ -14,8 +14,8 @@ namespace fathom {
 
 class RunHub {
  public:
-  // From --hub and --job; without them it does nothing. An error if the hub responds that the job or
-  // the token is wrong; a hub that does not respond is only reported.
+  // From --hub and --job; without them it does nothing. An error if the hub responds that the job
+  // or the token is wrong; a hub that does not respond is only reported.
   static Result<RunHub> from(const Arguments& arguments);
   // The journal has been made.
   Status begin(const std::string& run, const std::string& journal);

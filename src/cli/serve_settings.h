@@ -30,7 +30,15 @@ class ServeSettings {
 struct ServePlan {
   HubOptions hub;
   std::string bind, port;
+  std::string legacy_clients;  // address ranges with commas between; empty: the default
+  bool creates_token = false;  // where one is needed and none was given
 };
+// The address of the store. `flag` is what --store says, which other users see in the process list:
+// a password in it is rejected. It comes from `password_file` or FATHOM_REDIS_PASSWORD, or is part
+// of `elsewhere`, the address from the environment or a file, which is used where `flag` is empty.
+Result<std::string> store_address(const std::string& flag, const std::string& elsewhere,
+                                  const std::string& password_file);
+
 // Binds, warns, serves until it is told to end.
 Result<int> serve_as(const ServePlan& plan);
 

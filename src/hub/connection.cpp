@@ -10,6 +10,9 @@
 #include <boost/beast/http.hpp>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "hub/legacy_client.h"
+#include "hub/route_list.h"
 
 namespace fathom {
 namespace {
@@ -23,9 +26,6 @@ constexpr int64_t kSlowestBytesPerSecond = 50'000;
 constexpr int64_t kBodyGraceNs = 20 * kNsPerSecond;
 constexpr auto kHeartbeat = std::chrono::seconds(15);
 
-// The error of what is awaited, instead of an exception.
-auto into(error_code& failed) { return net::redirect_error(net::use_awaitable, failed); }
-
 RequestHead head_of(const Parser& parser) {
   const auto& request = parser.get();
   const auto field = [&](http::field name) {
@@ -38,10 +38,51 @@ RequestHead head_of(const Parser& parser) {
   head.host = field(http::field::host);
   head.origin = field(http::field::origin);
   head.authorization = field(http::field::authorization);
+  head.accept = field(http::field::accept);
   head.content_type = field(http::field::content_type);
   head.content_encoding = field(http::field::content_encoding);
   if (const auto length = parser.content_length()) head.content_length = *length;
   return head;
+}
+
+std::string_view bytes_in(const boost::beast::flat_buffer& buffer) {
+  return {static_cast<const char*>(buffer.data().data()), buffer.size()};
+}
+
+constexpr std::string_view kHeaderEnd = "\r\n\r\n";
+
+// What makes the length of a message ambiguous, which a proxy might read otherwise (RFC 9112,
+// 5.2 and 6.1; RFC 9110, 7.2).
+std::optional<HttpReply> check_framing(const Parser& parser) {
+  const auto& request = parser.get();
+  const size_t encodings = request.count(http::field::transfer_encoding);
+  const auto encoding = request[http::field::transfer_encoding];
+  if (encodings > 1 || (encodings == 1 && request.version() < 11))
+    return error_reply(400, "invalid Transfer-Encoding");
+  if (encodings == 1 && !boost::beast::iequals(encoding, "chunked"))
+    return error_reply(501,
+                       "unsupported Transfer-Encoding '" +
+                           printable({encoding.data(), std::min<size_t>(encoding.size(), 100)}) +
+                           "': only chunked is supported");
+  if (request.count(http::field::host) > 1)
+    return error_reply(400, "more than one Host header field");
+  return std::nullopt;
+}
+
+// Takes the header that `buffer` begins with; the reply if it is rejected.
+std::optional<HttpReply> parse_header(Parser& parser, boost::beast::flat_buffer& buffer) {
+  const std::string_view text = bytes_in(buffer);
+  const std::string_view header = text.substr(0, text.find(kHeaderEnd) + kHeaderEnd.size());
+  if (header.find("\r\n ") != std::string_view::npos ||
+      header.find("\r\n\t") != std::string_view::npos)
+    return error_reply(400, "a header field is folded over several lines");
+  error_code failed;
+  const size_t taken = parser.put(net::buffer(header.data(), header.size()), failed);
+  buffer.consume(taken);
+  if (failed == http::error::header_limit) return error_reply(431, "the header is too long");
+  if (failed == http::error::body_limit) return error_reply(413, "the body is too long");
+  if (failed) return error_reply(400, "invalid HTTP/1.1 request: " + failed.message());
+  return check_framing(parser);
 }
 
 }  // namespace
@@ -52,6 +93,7 @@ Connection::Connection(Network& network, Socket socket)
       socket_(std::move(socket)),
       changed_(socket_.get_executor(), Event::time_point::max()),
       room_(socket_.get_executor(), Event::time_point::max()),
+      parsing_(net::make_strand(network.parsers)),
       read_by_ns_(monotonic_ns() + hub_.options().idle_ns) {}
 
 Connection::~Connection() { --hub_.counts().connections; }
@@ -110,6 +152,37 @@ awaitable<void> Connection::read_all() {
   changed_.cancel();
 }
 
+awaitable<bool> Connection::read_more(size_t max_bytes) {
+  const size_t space = max_bytes - std::min(max_bytes, buffer_.size());
+  error_code failed;
+  const size_t got = co_await socket_.async_read_some(
+      buffer_.prepare(std::min(std::max(space, kLeastReadBytes), kMostReadBytes)), into(failed));
+  buffer_.commit(got);
+  co_return !failed && got > 0;
+}
+
+awaitable<bool> Connection::read_header() {
+  for (size_t searched = 0;;) {
+    const std::string_view text = bytes_in(buffer_);
+    if (!text.empty()) {
+      const bool is_letter = (text[0] | 0x20) >= 'a' && (text[0] | 0x20) <= 'z';
+      if (is_legacy_start(text[0]) && !began_) co_return true;
+      const bool found = text.find(kHeaderEnd, searched) != std::string_view::npos;
+      if (is_letter && found) co_return true;
+      if (!is_letter || text.size() > kMostHeaderBytes) {
+        ++hub_.counts().refused;
+        refuse(is_letter ? error_reply(431, "the header is too long")
+                         : error_reply(400, "invalid HTTP/1.1 request"),
+               true);
+        co_return false;
+      }
+    }
+    searched = text.size() - std::min(text.size(), kHeaderEnd.size() - 1);
+    const bool more = co_await read_more(kMostHeaderBytes);
+    if (!more) co_return false;
+  }
+}
+
 awaitable<Connection::Step> Connection::read_one() {
   read_by_ns_ = slots_.empty() ? monotonic_ns() + hub_.options().idle_ns : INT64_MAX;
   if (buffer_.size() == 0) {
@@ -119,21 +192,21 @@ awaitable<Connection::Step> Connection::read_one() {
     if (failed || no_more_) co_return Step::kEnd;
   }
   read_by_ns_ = monotonic_ns() + hub_.options().header_ns;
+  const bool complete = co_await read_header();
+  if (!complete) co_return Step::kEnd;
+  if (is_legacy_start(bytes_in(buffer_).front())) {
+    LegacyClient client({network_, socket_, buffer_, read_by_ns_, write_by_ns_, no_more_,
+                         receiving_, shared_from_this()});
+    co_await client.serve();
+    co_return Step::kEnd;
+  }
+  began_ = true;
   Parser parser;
   parser.header_limit(kMostHeaderBytes);
   parser.body_limit(hub_.options().most_body_bytes);
-  error_code failed;
-  co_await http::async_read_header(socket_, buffer_, parser, into(failed));
-  if (failed) {
-    const bool gone = failed == http::error::end_of_stream || failed == net::error::eof ||
-                      failed.category() == net::error::get_system_category();
+  if (auto refusal = parse_header(parser, buffer_)) {
     ++hub_.counts().refused;
-    if (!gone && failed == http::error::header_limit)
-      refuse(error_reply(431, "the head is too long"), true);
-    else if (!gone && failed == http::error::body_limit)
-      refuse(error_reply(413, "the body is too long"), true);
-    else if (!gone)
-      refuse(error_reply(400, "this is no HTTP/1.1: " + failed.message()), true);
+    refuse(std::move(*refusal), true);
     co_return Step::kEnd;
   }
   ++hub_.counts().requests;
@@ -206,6 +279,16 @@ void Connection::hand_on(Admitted admitted, const std::shared_ptr<Slot>& slot) {
     });
   };
   const Route* route = admitted.route;
+  const bool parses = (route->flags & Route::kParses) != 0;
+  if (parses && (parses_ > 0 || !is_short_body(admitted.call))) {
+    ++parses_;
+    net::post(parsing_, [self = shared_from_this(), route, call = std::move(admitted.call),
+                         answer]() mutable {
+      route->handle(self->hub_, std::move(call), answer);
+      net::post(self->socket_.get_executor(), [self] { --self->parses_; });
+    });
+    return;
+  }
   if ((route->flags & Route::kBlocks) == 0)
     return route->handle(hub_, std::move(admitted.call), answer);
   net::post(network_.workers, [route, hub = &hub_, call = std::move(admitted.call),
@@ -328,7 +411,9 @@ awaitable<bool> Connection::write_events(HttpReply& reply, http::response<http::
       net::post(self->socket_.get_executor(), [self] { self->changed_.cancel(); });
   });
   while (!ended_ && !no_more_) {
+    const bool last = reply.events->has_ended();
     std::string text = reply.events->take();
+    if (text.empty() && last) break;
     if (text.empty()) {
       changed_.expires_after(kHeartbeat);
       error_code cancelled;
@@ -339,7 +424,7 @@ awaitable<bool> Connection::write_events(HttpReply& reply, http::response<http::
     }
     if (text.empty()) continue;
     const bool written = co_await write_text(text);
-    if (!written) break;
+    if (!written || last) break;
   }
   reply.events->on_event({});
   co_return false;

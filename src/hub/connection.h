@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One connection of the hub. Only server.cpp and connection.cpp know Boost.
+// One connection of the hub.
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -19,25 +15,12 @@
 
 #include "hub/guard.h"
 #include "hub/hub.h"
+#include "hub/network.h"
 
 namespace fathom {
 
-namespace net = boost::asio;
 namespace http = boost::beast::http;
-using boost::system::error_code;
-using net::awaitable;
-using Socket = net::ip::tcp::socket;
-using Event = net::steady_timer;  // waited for; cancelled when something has happened
 using Parser = http::request_parser<http::string_body>;
-
-// What connections share.
-struct Network {
-  explicit Network(Hub& served, int threads) : hub(served), context(threads), workers(4) {}
-  Hub& hub;
-  net::io_context context;
-  net::thread_pool workers;  // for what may block
-  std::atomic<bool> stopping{false};
-};
 
 // A request's place in the order of answers.
 struct Slot {
@@ -61,6 +44,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Step { kGoOn, kEnd };
   awaitable<void> read_all();
   awaitable<Step> read_one();
+  // More bytes into buffer_, which may hold `max_bytes`. False: the peer has ended or failed.
+  awaitable<bool> read_more(size_t max_bytes);
+  // Reads until buffer_ holds a complete header. False: refused, or the peer has gone.
+  awaitable<bool> read_header();
   awaitable<Step> read_body(Parser& parser, Slot& slot);
   awaitable<void> write_all();
   awaitable<bool> write_reply(Slot& slot);
@@ -76,10 +63,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Socket socket_;
   boost::beast::flat_buffer buffer_;
   std::deque<std::shared_ptr<Slot>> slots_;
-  Event changed_, room_;  // for the writer; for the reader
+  Event changed_, room_;                                  // for the writer; for the reader
+  net::strand<net::thread_pool::executor_type> parsing_;  // of its long bodies, in order
   std::atomic<int64_t> read_by_ns_, write_by_ns_{INT64_MAX};
   bool no_more_ = false, ended_ = false, watching_ = false;
-  bool receiving_ = false;  // the body of a request
+  bool receiving_ = false;  // the body of a request, or a legacy message in progress
+  int parses_ = 0;          // of them waiting or in progress
+  bool began_ = false;      // a request was received
 };
 
 }  // namespace fathom

@@ -38,6 +38,20 @@ std::string_view known_unit(std::string_view event) {
 
 }  // namespace
 
+std::string_view without_offset(std::string_view symbol) {
+  const size_t plus = symbol.rfind("+0x");
+  if (plus == std::string_view::npos || plus == 0 || plus + 3 == symbol.size()) return symbol;
+  const std::string_view digits = symbol.substr(plus + 3);
+  return digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos
+             ? symbol.substr(0, plus)
+             : symbol;
+}
+
+std::string_view program_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
 Status check_sum_name(std::string_view symbol, std::string_view program, std::string_view event) {
   if (symbol.empty()) return Error{Code::kInvalid, "a node needs a name"};
   TRY(check_text("a symbol", symbol, kMostSymbolBytes));
@@ -75,7 +89,9 @@ Status RowBuilder::add_count(std::string_view event, int64_t count) {
   TRY(check_sum_name("row", "", event));
   if (event == "Exectime" || event == "time" || event == "fathom")
     return Error{Code::kInvalid, fmt::format("'{}' is no name of a count", event)};
-  if (std::find(names_.begin(), names_.end(), event) != names_.end())
+  if (names_.size() >= kMaxRowNames)
+    return Error{Code::kInvalid, fmt::format("a row has at most {} counts", kMaxRowNames)};
+  if (!known_.emplace(event).second)
     return Error{Code::kInvalid, fmt::format("'{}' stands twice", printable(event))};
   names_.emplace_back(event);
   fields_ += fmt::format("{}{}:{}", fields_.empty() ? "" : ",", json_quote(event), count);
@@ -83,6 +99,7 @@ Status RowBuilder::add_count(std::string_view event, int64_t count) {
 }
 
 void RowBuilder::add_unit(std::string_view event, std::string_view unit) {
+  if (units_.size() >= kMaxRowNames) return;
   if (unit.empty() || unit.size() > kMostNameBytes || unit.find('\0') != std::string_view::npos)
     return;
   units_.emplace(event, unit);

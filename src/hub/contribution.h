@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,9 +35,15 @@ struct Contribution {
 
 constexpr size_t kMostSymbolBytes = 64 << 10;
 constexpr size_t kMostNameBytes = 4096;  // of a program, event, unit, gauge, mark
+constexpr size_t kMaxRowNames = 4096;    // counts of one benchmark row
 
 // Why a sum cannot have this name, or nothing.
 Status check_sum_name(std::string_view symbol, std::string_view program, std::string_view event);
+
+// "main+0x1f" as "main", so that a function is one node.
+std::string_view without_offset(std::string_view symbol);
+// "/usr/bin/cc1" as "cc1".
+std::string_view program_of(std::string_view path);
 
 // A benchmark row as it is kept: the seed's fields, and beside them where it comes from.
 struct RowOrigin {
@@ -55,7 +62,8 @@ class RowBuilder {
 
  private:
   std::string fields_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // in the order in which they were added
+  std::unordered_set<std::string> known_;
   std::map<std::string, std::string, std::less<>> units_;
   bool timed_ = false;
 };

@@ -7,17 +7,13 @@
 #include <unordered_map>
 
 #include "base/saturate.h"
+#include "base/text.h"
 #include "record/frame.h"
 
 namespace fathom {
 namespace {
 
 constexpr TableSet kTables = tables_of<NodeSum, Row, Gauge, Mark>();
-
-std::string_view base_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 // Adds equal nodes up by their ids, before any text is touched.
 Status take_sums(const Batch& batch, Contribution& out) {
@@ -40,7 +36,7 @@ Status take_sums(const Batch& batch, Contribution& out) {
     const auto [found, is_new] = places.emplace(key, out.sums.size());
     if (is_new) {
       const std::string_view symbol = names.text(node.symbol);
-      TRY(out.add_sum(symbol.empty() ? "[unknown]" : symbol, base_name(names.text(program)),
+      TRY(out.add_sum(symbol.empty() ? "[unknown]" : symbol, program_of(names.text(program)),
                       names.text(node.event), node.sum));
       continue;
     }
@@ -106,17 +102,34 @@ Result<Contribution> contribution_of(std::string_view frame, const RowOrigin& or
 
 }  // namespace
 
+size_t raw_size_of_frames(std::string_view body) {
+  size_t raw_bytes = 0;
+  while (!body.empty()) {
+    const auto header = parse_frame_header(body);
+    if (!header.ok()) break;
+    raw_bytes += header.value().raw_bytes;
+    body.remove_prefix(std::min(body.size(), kFrameHeaderBytes + header.value().payload_bytes));
+  }
+  return raw_bytes;
+}
+
 Result<std::vector<Contribution>> contributions_of_frames(std::string_view body,
                                                           const RowOrigin& origin,
                                                           int64_t real_offset_ns) {
   std::vector<Contribution> found;
-  size_t bytes = 0;
+  size_t bytes = 0, raw_bytes = 0;
   for (size_t at = 0; at < body.size();) {
     const std::string where = fmt::format("frame {}", found.size() + 1);
     if (found.size() >= kMostFramesInBody)
       return Error{Code::kInvalid, fmt::format("more than {} frames at once", kMostFramesInBody)};
     auto header = parse_frame_header(body.substr(at));
     if (!header.ok()) return std::move(header).error().within(where);
+    raw_bytes += header.value().raw_bytes;
+    if (raw_bytes > kMaxRawBytesInBody)
+      return Error{Code::kInvalid,
+                   fmt::format("{}: the frames of one request exceed {} when decompressed", where,
+                               format_bytes(kMaxRawBytesInBody)),
+                   "send fewer frames per request"};
     const size_t size = kFrameHeaderBytes + header.value().payload_bytes;
     if (size > body.size() - at) return Error{Code::kCorrupt, where + ": it is cut short"};
     auto one = contribution_of(body.substr(at, size), origin, real_offset_ns);

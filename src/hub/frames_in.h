@@ -13,6 +13,10 @@
 namespace fathom {
 
 constexpr size_t kMostFramesInBody = 1024;
+constexpr size_t kMaxRawBytesInBody = size_t{256} << 20;  // of all its frames when decompressed
+
+// What the frames of `body` claim to be when decompressed, up to the first malformed header.
+size_t raw_size_of_frames(std::string_view body);
 
 // `real_offset_ns` is what makes times of day of the frames' times. kCorrupt for what is no frame.
 Result<std::vector<Contribution>> contributions_of_frames(std::string_view body,

@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "base/http_host.h"
 #include "base/text.h"
 
 namespace fathom {
 namespace {
 
 bool is_authorized(const HubOptions& options, const RequestHead& head) {
-  constexpr std::string_view kBearer = "Bearer ";
-  if (options.token.empty()) return true;
-  return head.authorization.starts_with(kBearer) &&
-         same_secret(head.authorization.substr(kBearer.size()), options.token);
+  return options.token.empty() || carries_token(head.authorization, options.token);
 }
 
 // A page of somebody else's, opened in a browser of this machine, sends its own origin.
@@ -22,25 +20,8 @@ bool is_foreign_page(const RequestHead& head) {
   return scheme == std::string_view::npos || head.origin.substr(scheme + 3) != head.host;
 }
 
-// "127.0.0.1:10000" without its port, in small letters.
-std::string name_in(std::string_view host) {
-  const size_t end = host.starts_with('[') ? host.find(']') : host.find(':');
-  if (end != std::string_view::npos) host = host.substr(0, host[end] == ']' ? end + 1 : end);
-  std::string name(host);
-  for (char& byte : name)
-    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
-  return name;
-}
-
-// A page whose name was made to mean this machine (DNS rebinding) has an origin that fits its Host;
-// only the name gives it away. Without a Host it is no browser's.
 bool is_foreign_name(const HubOptions& options, const RequestHead& head) {
-  if (!options.token.empty() || head.host.empty()) return false;
-  const std::string name = name_in(head.host);
-  if (name == "localhost" || name == "[::1]") return false;
-  if (name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string::npos)
-    return false;
-  return name.empty() || (name != name_in(options.bind) && name != "[" + options.bind + "]");
+  return options.token.empty() && !is_own_host(head.host, {options.bind});
 }
 
 bool takes(const Route& route, std::string_view content_type) {
@@ -64,14 +45,6 @@ std::optional<HttpReply> check_body(const HubOptions& options, const Route& rout
 }
 
 }  // namespace
-
-bool same_secret(std::string_view given, std::string_view wanted) {
-  size_t differs = given.size() ^ wanted.size();
-  for (size_t i = 0; i < given.size(); ++i)
-    differs |=
-        static_cast<unsigned char>(given[i] ^ wanted[wanted.empty() ? 0 : i % wanted.size()]);
-  return differs == 0;
-}
 
 std::variant<Admitted, HttpReply> admit(const HubOptions& options, const RequestHead& head) {
   auto target = parse_target(head.target);
@@ -106,6 +79,7 @@ std::variant<Admitted, HttpReply> admit(const HubOptions& options, const Request
   admitted.call.path = target->path;
   admitted.call.query = std::move(target->query);
   admitted.call.content_type = head.content_type;
+  admitted.call.accept = head.accept;
   admitted.call.parts = std::move(matched.parts);
   return admitted;
 }

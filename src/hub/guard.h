@@ -11,7 +11,8 @@
 namespace fathom {
 
 struct RequestHead {
-  std::string_view method, target, host, origin, authorization, content_type, content_encoding;
+  std::string_view method, target, host, origin, authorization, accept, content_type,
+      content_encoding;
   std::optional<uint64_t> content_length;
 };
 
@@ -21,8 +22,5 @@ struct Admitted {
 };
 // The call, or the answer that refuses it.
 std::variant<Admitted, HttpReply> admit(const HubOptions& options, const RequestHead& head);
-
-// In time that tells nothing of where they differ.
-bool same_secret(std::string_view given, std::string_view wanted);
 
 }  // namespace fathom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and answers as the hub's routes see them; only server.cpp knows how they travel.
+// Requests and answers as the hub's routes see them.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ class Hub;
 struct HttpCall {
   std::string method, path;
   std::map<std::string, std::string, std::less<>> query;
-  std::string content_type, body;
+  std::string content_type, accept, body;
   std::vector<std::string> parts;  // what stands for the {words} of the route's path
 
   [[nodiscard]] std::string value(std::string_view name) const;
@@ -45,7 +45,8 @@ struct Route {
   const char* path;
   const char* takes;  // the only content types of its body, with spaces between; nullptr: no body
   // kOpen: needs no token. kBlocks: may wait for the store, so it runs beside the network threads.
-  enum Flags : unsigned { kPlain = 0, kOpen = 1, kBlocks = 2 };
+  // kParses: so do long bodies of it, one at a time per connection, in order.
+  enum Flags : unsigned { kPlain = 0, kOpen = 1, kBlocks = 2, kParses = 4 };
   unsigned flags;
   void (*handle)(Hub& hub, const HttpCall& call, const Answer& answer);
 };

@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "hub/address_range.h"
 #include "hub/committer.h"
 #include "hub/live.h"
 #include "store/store.h"
@@ -28,6 +30,8 @@ struct HubOptions {
   std::string token;  // empty: none is asked for
   std::string bind;   // as it was given: a name that this hub answers to
   int threads = 0;    // 0: one a core
+  // Who may use the profiling-framework's own protocol, which knows no token.
+  std::vector<AddressRange> legacy_clients;
 };
 
 struct HubCounts {

@@ -18,15 +18,6 @@ namespace dom = simdjson::dom;
 
 constexpr size_t kMostBadLines = 100;
 
-std::string_view without_offset(std::string_view symbol) {
-  const size_t plus = symbol.rfind("+0x");
-  if (plus == std::string_view::npos || plus == 0 || plus + 3 == symbol.size()) return symbol;
-  const std::string_view digits = symbol.substr(plus + 3);
-  return digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos
-             ? symbol.substr(0, plus)
-             : symbol;
-}
-
 // What stands beside the events of a node.
 bool is_no_event(std::string_view key) {
   for (const char* other : {"node", "execname", "units", "command", "jobid"})

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "store/store.h"
+
 namespace fathom {
 
 void Subscription::on_event(std::function<void()> wake) {
@@ -10,15 +12,26 @@ void Subscription::on_event(std::function<void()> wake) {
   wake_ = std::move(wake);
 }
 
-void Subscription::put(const std::string& event, uint64_t number) {
+void Subscription::put(const char* type, const std::string& event, uint64_t number) {
   const std::lock_guard lock(mutex_);
   if (bytes_ + event.size() > kMostBytes) {
     ++lost_;
     return;
   }
-  waiting_.push_back(fmt::format("id: {}\nevent: change\ndata: {}\n\n", number, event));
+  waiting_.push_back(fmt::format("id: {}\nevent: {}\ndata: {}\n\n", number, type, event));
   bytes_ += waiting_.back().size();
   if (wake_) wake_();
+}
+
+void Subscription::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  if (wake_) wake_();
+}
+
+bool Subscription::has_ended() {
+  const std::lock_guard lock(mutex_);
+  return ended_;
 }
 
 std::string Subscription::take() {
@@ -43,13 +56,16 @@ void Live::publish(int64_t job, const std::string& event) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   ++number_;
+  const bool removed = event == removed_event(job);
   for (auto place = all_.begin(); place != all_.end();) {
     const auto subscription = place->lock();
     if (!subscription) {
       place = all_.erase(place);
       continue;
     }
-    if (subscription->job_ == 0 || subscription->job_ == job) subscription->put(event, number_);
+    if (subscription->job_ == 0 || subscription->job_ == job)
+      subscription->put(removed ? "removed" : "change", event, number_);
+    if (removed && subscription->job_ == job) subscription->end();
     ++place;
   }
 }

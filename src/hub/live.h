@@ -22,10 +22,13 @@ class Subscription {
   void on_event(std::function<void()> wake);
   // All that has come, as server-sent events.
   std::string take();
+  // The job was removed: after what take() returns next, no event follows.
+  [[nodiscard]] bool has_ended();
 
  private:
   friend class Live;
-  void put(const std::string& event, uint64_t number);
+  void put(const char* type, const std::string& event, uint64_t number);
+  void end();
 
   static constexpr size_t kMostBytes = 1 << 20;
   const int64_t job_;  // 0: all
@@ -33,6 +36,7 @@ class Subscription {
   std::deque<std::string> waiting_;
   size_t bytes_ = 0;
   int64_t lost_ = 0;
+  bool ended_ = false;
   std::function<void()> wake_;
 };
 

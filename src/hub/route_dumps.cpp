@@ -17,8 +17,25 @@ std::string csv_lines(const SumPage& page) {
   return text;
 }
 
-// Gives page after page; an empty text is the end.
-std::function<Result<std::string>()> pages_of(Hub& hub, int64_t id, bool csv) {
+}  // namespace
+
+std::string seed_lines(const SumPage& page) {
+  std::string text;
+  for (size_t at = 0; at < page.rows.size();) {
+    const SumRow& first = page.rows[at];
+    text +=
+        fmt::format("{{{}:{{\"execname\":{}", json_quote(first.symbol), json_quote(first.program));
+    for (; at < page.rows.size() && page.rows[at].symbol == first.symbol &&
+           page.rows[at].program == first.program;
+         ++at)
+      text += fmt::format(",{}:{}", json_quote(page.rows[at].event), page.rows[at].sum);
+    text += "}}\n";
+  }
+  return text;
+}
+
+std::function<Result<std::string>()> profile_pages(Hub& hub, int64_t id, ProfileForm form) {
+  const bool csv = form == ProfileForm::kCsv;
   struct State {
     std::string from, start;
     bool ended = false;
@@ -38,21 +55,15 @@ std::function<Result<std::string>()> pages_of(Hub& hub, int64_t id, bool csv) {
   };
 }
 
-}  // namespace
-
-std::string seed_lines(const SumPage& page) {
-  std::string text;
-  for (size_t at = 0; at < page.rows.size();) {
-    const SumRow& first = page.rows[at];
-    text +=
-        fmt::format("{{{}:{{\"execname\":{}", json_quote(first.symbol), json_quote(first.program));
-    for (; at < page.rows.size() && page.rows[at].symbol == first.symbol &&
-           page.rows[at].program == first.program;
-         ++at)
-      text += fmt::format(",{}:{}", json_quote(page.rows[at].event), page.rows[at].sum);
-    text += "}}\n";
-  }
-  return text;
+std::function<Result<std::string>()> row_pages(Hub& hub, int64_t id) {
+  auto from = std::make_shared<int64_t>(0);
+  return [&hub, id, from]() -> Result<std::string> {
+    TRY_ASSIGN(const auto rows, hub.store().rows(id, *from, kRowsAtOnce));
+    *from += static_cast<int64_t>(rows.size());
+    std::string text;
+    for (const std::string& row : rows) text += row + "\n";
+    return text;
+  };
 }
 
 void dump_profile(Hub& hub, const HttpCall& call, const Answer& answer) {
@@ -65,7 +76,8 @@ void dump_profile(Hub& hub, const HttpCall& call, const Answer& answer) {
     return answer(error_reply(400, "as=" + printable(as) + " is no form", "lines or csv"));
   HttpReply reply;
   reply.type = as == "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson";
-  reply.more = pages_of(hub, id.value(), as == "csv");
+  reply.more =
+      profile_pages(hub, id.value(), as == "csv" ? ProfileForm::kCsv : ProfileForm::kLines);
   answer(std::move(reply));
 }
 
@@ -76,14 +88,7 @@ void dump_rows(Hub& hub, const HttpCall& call, const Answer& answer) {
     return answer(error_reply(job.error()));
   HttpReply reply;
   reply.type = "application/x-ndjson";
-  auto from = std::make_shared<int64_t>(0);
-  reply.more = [&hub, job = id.value(), from]() -> Result<std::string> {
-    TRY_ASSIGN(const auto rows, hub.store().rows(job, *from, kRowsAtOnce));
-    *from += static_cast<int64_t>(rows.size());
-    std::string text;
-    for (const std::string& row : rows) text += row + "\n";
-    return text;
-  };
+  reply.more = row_pages(hub, id.value());
   answer(std::move(reply));
 }
 

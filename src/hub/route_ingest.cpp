@@ -78,6 +78,11 @@ HttpReply outcome_reply(const Outcome& outcome, const std::string& more) {
   return reply;
 }
 
+bool is_short_body(const HttpCall& call) {
+  constexpr size_t kShortBytes = 16 << 10, kShortRawBytes = 256 << 10;
+  return call.body.size() <= kShortBytes && raw_size_of_frames(call.body) <= kShortRawBytes;
+}
+
 void take_batches(Hub& hub, const HttpCall& call, const Answer& answer) {
   auto sender = sender_of(call);
   if (!sender.ok()) return answer(error_reply(sender.error()));

@@ -26,6 +26,9 @@ void clear_rows(Hub& hub, const HttpCall& call, const Answer& answer);
 void take_batches(Hub& hub, const HttpCall& call, const Answer& answer);
 void take_lines(Hub& hub, const HttpCall& call, const Answer& answer);
 
+// Whether take_batches or take_lines needs little time for this body.
+bool is_short_body(const HttpCall& call);
+
 // route_commands.cpp
 void take_commands(Hub& hub, const HttpCall& call, const Answer& answer);
 
@@ -42,5 +45,9 @@ Result<int64_t> job_in(const HttpCall& call);
 std::string job_json(const Job& job);
 // The seed's lines of one page: {"NODE":{"execname":"…","cache-misses":17}}.
 std::string seed_lines(const SumPage& page);
+// Dumps, page by page; an empty text is the end. The hub must outlive them. They may block.
+enum class ProfileForm { kLines, kCsv };
+std::function<Result<std::string>()> profile_pages(Hub& hub, int64_t id, ProfileForm form);
+std::function<Result<std::string>()> row_pages(Hub& hub, int64_t id);
 
 }  // namespace fathom

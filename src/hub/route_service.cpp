@@ -38,7 +38,7 @@ void show_ready(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
                     : error_reply(503, ready.error().message));
 }
 
-void show_metrics(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
+void show_metrics(Hub& hub, const HttpCall& call, const Answer& answer) {
   OpenMetricsText text;
   const auto add = [&](OpenMetricsText::Type type, const char* name, const char* help, double value,
                        const char* unit = "") {
@@ -73,8 +73,9 @@ void show_metrics(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
   add(kGauge, "uptime", "since the start",
       static_cast<double>(monotonic_ns() - hub.started_ns()) / 1e9, "s");
   HttpReply reply;
-  reply.type = OpenMetricsText::kContentType;
-  reply.body = text.text();
+  const auto form = openmetrics_form(call.accept);
+  reply.type = OpenMetricsText::content_type(form);
+  reply.body = text.text(form);
   answer(std::move(reply));
 }
 

@@ -17,9 +17,6 @@ namespace {
 
 using tcp = net::ip::tcp;
 
-// The error of what is awaited, instead of an exception.
-auto into(error_code& failed) { return net::redirect_error(net::use_awaitable, failed); }
-
 class Server : public Network {
  public:
   Server(Hub& served, Fd listening)
@@ -47,6 +44,7 @@ class Server : public Network {
     // From here on nobody answers or wakes a connection, which would need the context.
     hub.committer().stop();
     hub.live().close();
+    parsers.join();
     workers.join();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hub on the network: HTTP/1.1 on one port, on all cores. Every size and every wait is bounded.
 // serve() owns the thread it is called on until a SIGTERM or SIGINT, then lets requests under way
-// end. server.cpp is the only file that knows Boost.
+// end.
 #pragma once
 
 #include <functional>

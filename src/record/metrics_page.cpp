@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/metrics_page.h"
 
+#include <fmt/format.h>
+
 #include <type_traits>
 #include <unordered_map>
 
@@ -43,6 +45,8 @@ Series series_of(const std::string& scope, const std::string& name, const std::s
   series.type = adds_up(name, unit) ? Type::kCounter : Type::kGauge;
   series.name = "fathom_" + scope.substr(0, blank) + "_" + name;
   series.unit = unit;
+  series.help = fmt::format("{} of {}, in {}", name, scope.substr(0, blank),
+                            unit.empty() || unit == "count" ? "units of 1" : unit);
   if (blank != std::string::npos) series.labels.emplace_back("id", scope.substr(blank + 1));
   if (const std::string valid = "_" + name; openmetrics_name(valid) != valid)
     series.labels.emplace_back("name", name);
@@ -104,7 +108,7 @@ void MetricsPage::add_run(OpenMetricsText& text) const {
   });
 }
 
-std::string MetricsPage::text(Times times) const {
+std::string MetricsPage::text(Times times, OpenMetricsText::Form form) const {
   OpenMetricsText text;
   add_run(text);
   for (const auto& [key, last] : gauges_) {
@@ -120,7 +124,7 @@ std::string MetricsPage::text(Times times) const {
               .unit = "count",
               .help = "values of series beyond the most that are kept",
               .value = static_cast<double>(left_out_)});
-  return text.text();
+  return text.text(form);
 }
 
 }  // namespace fathom

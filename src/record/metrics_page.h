@@ -24,7 +24,8 @@ class MetricsPage {
   void take(const Rows& rows, const Dictionary& names);
 
   enum class Times { kShown, kLeftOut };  // a collector has its own
-  [[nodiscard]] std::string text(Times times) const;
+  [[nodiscard]] std::string text(
+      Times times, OpenMetricsText::Form form = OpenMetricsText::Form::kOpenMetrics) const;
 
  private:
   struct Last {

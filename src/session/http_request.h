@@ -15,7 +15,8 @@ constexpr size_t kMostRequestBytes = 8192;
 struct HttpRequest {
   int refusal = 0;  // 0: a good one; else the status to answer with
   bool head = false;
-  std::string path;  // without what follows a question mark
+  std::string path;                         // without what follows a question mark
+  std::string host, authorization, accept;  // header fields; empty where absent
 };
 
 // Absent: it has not all come yet.

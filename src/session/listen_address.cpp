@@ -47,25 +47,45 @@ Result<Found> look_up(const Parts& parts) {
   return Found(found, freeaddrinfo);
 }
 
-void describe(Listening& listening) {
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  getsockname(listening.socket.get(), reinterpret_cast<sockaddr*>(&bound), &size);
+// An IPv4 address that is mapped into IPv6 as IPv4.
+std::string address_text(const sockaddr_storage& bound) {
   char text[INET6_ADDRSTRLEN] = "";
   if (bound.ss_family == AF_INET6) {
+    const auto& six = reinterpret_cast<const sockaddr_in6&>(bound).sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(&six))
+      inet_ntop(AF_INET, six.s6_addr + 12, text, sizeof text);
+    else
+      inet_ntop(AF_INET6, &six, text, sizeof text);
+  } else if (bound.ss_family == AF_INET) {
+    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(bound).sin_addr, text, sizeof text);
+  }
+  return text;
+}
+
+sockaddr_storage name_of(int socket) {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &size);
+  return bound;
+}
+
+void describe(Listening& listening) {
+  const sockaddr_storage bound = name_of(listening.socket.get());
+  const std::string text = address_text(bound);
+  if (bound.ss_family == AF_INET6) {
     const auto& six = reinterpret_cast<const sockaddr_in6&>(bound);
-    inet_ntop(AF_INET6, &six.sin6_addr, text, sizeof text);
-    listening.address = std::string("[") + text + "]:" + std::to_string(ntohs(six.sin6_port));
+    listening.address = "[" + text + "]:" + std::to_string(ntohs(six.sin6_port));
     listening.loopback = IN6_IS_ADDR_LOOPBACK(&six.sin6_addr);
   } else {
     const auto& four = reinterpret_cast<const sockaddr_in&>(bound);
-    inet_ntop(AF_INET, &four.sin_addr, text, sizeof text);
-    listening.address = std::string(text) + ":" + std::to_string(ntohs(four.sin_port));
+    listening.address = text + ":" + std::to_string(ntohs(four.sin_port));
     listening.loopback = (ntohl(four.sin_addr.s_addr) >> 24) == 127;
   }
 }
 
 }  // namespace
+
+std::string local_address(int socket) { return address_text(name_of(socket)); }
 
 Result<Listening> listen_at(const std::string& address) {
   TRY_ASSIGN(const Parts parts, split(address));

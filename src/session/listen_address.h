@@ -16,6 +16,9 @@ struct Listening {
   bool loopback = true;  // only this machine reaches it
 };
 
+// The address of this machine that a connected socket has, without its port; empty if it has none.
+std::string local_address(int socket);
+
 Result<Listening> listen_at(const std::string& address);
 
 }  // namespace fathom

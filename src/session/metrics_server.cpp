@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "session/http_request.h"
+#include "base/http_host.h"
 
 namespace fathom {
 namespace {
@@ -23,9 +23,12 @@ constexpr const char* kPlain = "text/plain; charset=utf-8";
 
 }  // namespace
 
-Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& address) {
+Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& address,
+                                                            const std::string& token) {
   TRY_ASSIGN(Listening listening, listen_at(address));
-  auto server = std::unique_ptr<MetricsServer>(new MetricsServer(std::move(listening)));
+  const bool loopback = listening.loopback;
+  auto server = std::unique_ptr<MetricsServer>(
+      new MetricsServer(std::move(listening), loopback ? std::string() : token));
   server->stop_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!server->stop_.valid()) return errno_error("serve metrics");
   // Signals are for the recorder's thread.
@@ -47,20 +50,31 @@ MetricsServer::~MetricsServer() {
 void MetricsServer::take(const Rows& rows, const Dictionary& names) {
   const std::lock_guard lock(mutex_);
   page_.take(rows, names);
-  changed_ = true;
+  for (std::string& text : texts_) text.clear();
 }
 
-std::string MetricsServer::page() {
+std::string MetricsServer::page(OpenMetricsText::Form form) {
   const std::lock_guard lock(mutex_);
-  if (changed_) text_ = page_.text(MetricsPage::Times::kLeftOut);
-  changed_ = false;
-  return text_;
+  std::string& text = texts_[form == OpenMetricsText::Form::kOpenMetrics ? 0 : 1];
+  if (text.empty()) text = page_.text(MetricsPage::Times::kLeftOut, form);
+  return text;
 }
 
-std::string MetricsServer::answer_to(const std::string& path, bool head) {
-  if (path == "/metrics") return http_answer(200, OpenMetricsText::kContentType, page(), head);
-  if (path == "/") return http_answer(200, kPlain, "See /metrics\n", head);
-  return http_answer(404, kPlain, "See /metrics\n", head);
+std::string MetricsServer::answer_to(const HttpRequest& request, int socket) {
+  if (request.refusal != 0) return http_answer(request.refusal, kPlain, "", false);
+  if (!token_.empty() && !carries_token(request.authorization, token_))
+    return http_answer(401, kPlain, "a token is needed: Authorization: Bearer TOKEN\n",
+                       request.head);
+  // Bound to all addresses, it is also known by the one that was connected to.
+  if (token_.empty() && !is_own_host(request.host, {local_address(socket)}))
+    return http_answer(403, kPlain,
+                       "a server without a token answers to names of this machine only\n",
+                       request.head);
+  if (request.path == "/metrics") {
+    const auto form = openmetrics_form(request.accept);
+    return http_answer(200, OpenMetricsText::content_type(form), page(form), request.head);
+  }
+  return http_answer(request.path == "/" ? 200 : 404, kPlain, "See /metrics\n", request.head);
 }
 
 bool MetricsServer::hear(Client& client) {
@@ -72,8 +86,7 @@ bool MetricsServer::hear(Client& client) {
   client.request.append(buffer.data(), static_cast<size_t>(got));
   const auto request = parse_http_request(client.request);
   if (!request) return true;
-  client.answer = request->refusal != 0 ? http_answer(request->refusal, kPlain, "", false)
-                                        : answer_to(request->path, request->head);
+  client.answer = answer_to(*request, client.socket.get());
   client.request = {};
   return speak(client);
 }

@@ -5,6 +5,7 @@
 // of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -15,20 +16,25 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "record/metrics_page.h"
+#include "session/http_request.h"
 #include "session/listen_address.h"
 
 namespace fathom {
 
 class MetricsServer {
  public:
-  // For the address see listen_address.h.
-  static Result<std::unique_ptr<MetricsServer>> start(const std::string& address);
+  // For the address see listen_address.h. Beyond loopback, and with a token, only requests
+  // that carry it are served; else only those that name this machine as their host
+  // (base/http_host.h).
+  static Result<std::unique_ptr<MetricsServer>> start(const std::string& address,
+                                                      const std::string& token = {});
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
   [[nodiscard]] std::string url() const { return "http://" + listening_.address + "/metrics"; }
   [[nodiscard]] bool loopback() const { return listening_.loopback; }
+  [[nodiscard]] bool needs_token() const { return !token_.empty(); }
 
   void take(const Rows& rows, const Dictionary& names);
 
@@ -41,7 +47,8 @@ class MetricsServer {
     [[nodiscard]] bool answered() const { return !answer.empty() && sent == answer.size(); }
   };
 
-  explicit MetricsServer(Listening listening) : listening_(std::move(listening)) {}
+  MetricsServer(Listening listening, std::string token)
+      : listening_(std::move(listening)), token_(std::move(token)) {}
   void serve();
   int wait_and_serve();
   void accept_all();
@@ -49,17 +56,18 @@ class MetricsServer {
   bool attend(Client& client);
   bool hear(Client& client);
   static bool speak(Client& client);
-  std::string answer_to(const std::string& path, bool head);
-  std::string page();
+  std::string answer_to(const HttpRequest& request, int socket);
+  std::string page(OpenMetricsText::Form form);
 
   Listening listening_;
+  std::string token_;  // empty: none is needed
   Fd stop_;
   std::list<Client> clients_;  // the oldest first
 
   std::mutex mutex_;
-  MetricsPage page_;     // under mutex_
-  bool changed_ = true;  // under mutex_
-  std::string text_;     // of the page, for the serving thread
+  MetricsPage page_;  // under mutex_
+  // By form, as of the last request; empty where the page has changed since. Under mutex_.
+  std::array<std::string, 2> texts_;
   std::thread thread_;
 };
 

@@ -82,10 +82,12 @@ end
 return 0
 )lua";
 
-// KEYS: jobs, then all keys of the job. ARGV: id. Returns whether there was such a job.
+// KEYS: jobs, the stream, then all keys of the job. ARGV: id, event. Returns whether there was such
+// a job.
 inline constexpr const char* kRemoveScript = R"lua(
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
-for i = 2, #KEYS do redis.call('UNLINK', KEYS[i]) end
+for i = 3, #KEYS do redis.call('UNLINK', KEYS[i]) end
+redis.call('XADD', KEYS[2], 'MAXLEN', '~', '1000', '*', 'job', ARGV[1], 'event', ARGV[2])
 return 1
 )lua";
 

@@ -124,10 +124,11 @@ class RedisStore final : public Store {
 
   Status remove_job(int64_t id) override {
     const std::vector<std::string> keys = all_of_job(id);
-    const std::string count = std::to_string(keys.size() + 1), wanted = std::to_string(id);
-    Redis::Words words = {"EVAL", kRemoveScript, count, kJobs};
+    const std::string count = std::to_string(keys.size() + 2), wanted = std::to_string(id);
+    const std::string event = removed_event(id);
+    Redis::Words words = {"EVAL", kRemoveScript, count, kJobs, kLive};
     words.insert(words.end(), keys.begin(), keys.end());
-    words.emplace_back(wanted);
+    words.insert(words.end(), {wanted, event});
     TRY_ASSIGN(const RedisReply reply, ask(words));
     if (redis_number(*reply) == 0) return no_such_job(id);
     return {};

@@ -60,6 +60,7 @@ class SqliteStore final : public Store {
     }
     TRY(finish(std::move(removed)));
     if (!was) return no_such_job(id);
+    if (listener_) listener_(id, removed_event(id));
     return {};
   }
 

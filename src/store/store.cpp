@@ -30,6 +30,8 @@ Status check_new_job(int64_t id, const std::string& description) {
   return {};
 }
 
+std::string removed_event(int64_t id) { return fmt::format("{{\"job\":{},\"removed\":true}}", id); }
+
 Error no_such_job(int64_t id) {
   return Error{Code::kNotFound, fmt::format("there is no job {}", id),
                fmt::format("create it first: fathom job create {0}, or profiling-controller "

@@ -103,7 +103,8 @@ class Store {
   // id 0: the next free one. kExists, or kInvalid for ids that cannot be.
   virtual Result<Job> create_job(int64_t id, const std::string& description,
                                  const std::string& labels) = 0;
-  virtual Status remove_job(int64_t id) = 0;  // kNotFound
+  // Listeners receive removed_event(). kNotFound.
+  virtual Status remove_job(int64_t id) = 0;
   virtual Result<std::vector<Job>> jobs() = 0;
   virtual Result<Job> job(int64_t id) = 0;  // kNotFound
 
@@ -142,6 +143,9 @@ struct StoreInfo {
 std::span<const StoreInfo> all_stores();
 // "sqlite:FILE", "redis://[user[:password]@]host[:port][/db]".
 Result<std::unique_ptr<Store>> open_store(const std::string& address);
+
+// The event by which listeners of all hubs learn that a job was removed.
+std::string removed_event(int64_t id);
 
 // Shared by the engines.
 Status check_new_job(int64_t id, const std::string& description);

@@ -21,6 +21,22 @@ TEST(OpenMetrics, WritesFamiliesWithTheirUnitAndSuffix) {
             "# EOF\n");
 }
 
+TEST(OpenMetrics, ThePrometheusFormNamesFamiliesAsTheirSamples) {
+  OpenMetricsText text;
+  text.add({.name = "rss", .unit = "bytes", .help = "a \"b\"\\\n", .value = 4099, .time_s = 1.5});
+  text.add({.type = Type::kCounter, .name = "cpu_total", .unit = "ns", .help = "c", .value = 23e8});
+  text.add({.type = Type::kInfo,
+            .name = "run",
+            .unit = "",
+            .help = "r",
+            .labels = {{"id", "x"}},
+            .value = 1});
+  EXPECT_EQ(text.text(OpenMetricsText::Form::kPrometheus),
+            "# TYPE cpu_seconds_total counter\n# HELP cpu_seconds_total c\ncpu_seconds_total 2.3\n"
+            "# TYPE rss_bytes gauge\n# HELP rss_bytes a \"b\"\\\\\\n\nrss_bytes 4099 1500\n"
+            "# TYPE run_info gauge\n# HELP run_info r\nrun_info{id=\"x\"} 1\n");
+}
+
 TEST(OpenMetrics, EscapesLabelsAndRepairsNames) {
   EXPECT_EQ(openmetrics_quote("a\"b\\c\nd\xff\u00e9"), "\"a\\\"b\\\\c\\nd\xEF\xBF\xBD\u00e9\"");
   EXPECT_EQ(openmetrics_name("9 lives/day"), "_9_lives_day");

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever is posted to a hub: as frames, as JSON lines, as the head of a request. Nothing may
-// crash; what is taken holds to the rules that stores rely on.
+// Whatever is sent to a hub: as frames, as JSON lines, as the head of a request, as messages of the
+// profiling-framework's protocol and as the lines of perf script in them. Nothing may crash; what
+// is taken holds to the rules that stores rely on.
 //
 //   build/fuzz/fuzz/ingest_fuzz -max_total_time=120 CORPUS
 #include <cstdlib>
 
 #include "hub/frames_in.h"
 #include "hub/guard.h"
+#include "hub/legacy_protocol.h"
 #include "hub/lines_in.h"
 #include "hub/live_event.h"
+#include "hub/perf_script_line.h"
 #include "record/frame_packer.h"
 
 namespace fathom {
@@ -49,6 +52,29 @@ void knock(std::string_view text) {
   if (const auto* refused = std::get_if<HttpReply>(&admitted)) require(refused->status >= 400);
 }
 
+std::vector<std::string> messages_of(std::string_view first, std::string_view second) {
+  LegacyFramer framer;
+  std::vector<std::string> messages;
+  for (const std::string_view part : {first, second}) {
+    framer.append(part);
+    auto next = framer.next();
+    for (; next.ok() && next.value(); next = framer.next()) messages.push_back(*next.value());
+    if (!next.ok()) return messages;
+  }
+  return messages;
+}
+
+// Messages are the same wherever a segment ends.
+void frame_legacy(std::string_view bytes) {
+  const auto whole = messages_of(bytes, {});
+  for (const std::string& message : whole)
+    require(message.starts_with('{') && message.ends_with('}'));
+  const size_t middle = bytes.size() / 2;
+  require(messages_of(bytes.substr(0, middle), bytes.substr(middle)) == whole);
+  if (const auto sample = parse_perf_script_line(bytes))
+    require(!sample->symbol.empty() && !sample->event.empty());
+}
+
 }  // namespace
 }  // namespace fathom
 
@@ -69,5 +95,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto lines = contribution_of_lines(bytes, origin); lines.ok())
     check(lines.value().contribution);
   knock(bytes);
+  frame_legacy(bytes);
   return 0;
 }

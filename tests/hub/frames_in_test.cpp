@@ -87,6 +87,20 @@ TEST(FramesIn, OneLongNameWithManyEventsIsBounded) {
   EXPECT_THAT(read(frame).error().message, HasSubstr("too long together"));
 }
 
+// 60 MB of one letter compress to some kB.
+TEST(FramesIn, WhatOneRequestDecompressesToIsBounded) {
+  Made made;
+  made.rows.of<Mark>().push_back({1, made.names.string(std::string(size_t{60} << 20, 'x'))});
+  const std::string frame = made.frame();
+  ASSERT_LT(frame.size(), size_t{1} << 20);
+  EXPECT_GT(raw_size_of_frames(frame), size_t{60} << 20);
+  EXPECT_EQ(read(frame + frame).value().size(), 2U);
+  EXPECT_THAT(read(frame + frame + frame + frame + frame).error().message,
+              HasSubstr("frame 5: the frames of one request exceed 268 MB when decompressed"));
+  EXPECT_EQ(raw_size_of_frames("no frame at all, but some text"), 0U);
+  EXPECT_EQ(raw_size_of_frames(""), 0U);
+}
+
 TEST(FramesIn, SumsBeyond64BitsAreRefused) {
   Made made;
   made.add("f", "p", INT64_MAX);

@@ -73,6 +73,15 @@ TEST(LinesIn, RowsHaveTheUnitsThatAreKnownOrSaid) {
   EXPECT_THAT(parsed.contribution.rows[1], HasSubstr("{\"Exectime\":\"1.000000\",\"units\":4,"));
 }
 
+TEST(LinesIn, ARowHasABoundedNumberOfCounts) {
+  std::string row = "{\"benchmark\":{\"time\":1";
+  for (size_t i = 0; i < kMaxRowNames; ++i) row += ",\"e" + std::to_string(i) + "\":1";
+  EXPECT_EQ(parse(row + "}}").contribution.rows.size(), 1U);
+  EXPECT_THAT(why_of(row + ",\"one\":1}}"), HasSubstr("at most 4096 counts"));
+  EXPECT_THAT(why_of(row + ",\"e7\":1}}"), HasSubstr("at most 4096 counts"));
+  EXPECT_THAT(why_of("{\"benchmark\":{\"e\":1,\"e\":2}}"), HasSubstr("'e' stands twice"));
+}
+
 TEST(LinesIn, GaugesAndMarks) {
   const auto parsed = parse(
       "{\"gauge\":\"loss\",\"value\":0.25,\"unit\":\"x\"}\n"

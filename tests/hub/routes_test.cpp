@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/fd.h"
+#include "base/http_host.h"
 #include "base/simdjson.h"
 #include "hub/guard.h"
 #include "support/folders.h"

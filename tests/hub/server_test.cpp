@@ -12,6 +12,7 @@
 #include "record/frame.h"
 #include "sink/hub_link.h"
 #include "support/hub_process.h"
+#include "support/wire.h"
 
 namespace fathom {
 namespace {
@@ -20,48 +21,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr const char* kJson = "application/json";
-
-// A plain socket to the hub.
-class Wire {
- public:
-  explicit Wire(const HubProcess& hub) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(static_cast<uint16_t>(hub.port()));
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    timeval patience{20, 0};
-    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    connected_ = connect(fd_.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
-  }
-  [[nodiscard]] bool connected() const { return connected_; }
-  void say(std::string_view text) const {
-    (void)!::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL);
-  }
-  void end() const { shutdown(fd_.get(), SHUT_WR); }
-  // Until the hub ends the connection.
-  [[nodiscard]] std::string all() const {
-    std::string text;
-    char room[4096];
-    for (ssize_t got = 0; (got = recv(fd_.get(), room, sizeof room, 0)) > 0;)
-      text.append(room, static_cast<size_t>(got));
-    return text;
-  }
-  // Until `wanted` has come, or the end.
-  [[nodiscard]] std::string until(std::string_view wanted) const {
-    std::string text;
-    char room[4096];
-    while (text.find(wanted) == std::string::npos) {
-      const ssize_t got = recv(fd_.get(), room, sizeof room, 0);
-      if (got <= 0) break;
-      text.append(room, static_cast<size_t>(got));
-    }
-    return text;
-  }
-
- private:
-  Fd fd_;
-  bool connected_ = false;
-};
 
 std::string frame_of(int64_t sum, const char* symbol = "f") {
   Interner names;
@@ -221,6 +180,65 @@ TEST_F(ServerTest, RightStatusForWhatIsWrong) {
   const std::string refusal = rebound.until("}\n");
   EXPECT_THAT(refusal, StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(refusal, HasSubstr("names of this machine only, not to evil:1"));
+}
+
+// RFC 9112, 6.1 and 5.2: a length that others may read differently ends the connection, and no byte
+// behind the header is taken for a request.
+TEST_F(ServerTest, AmbiguousFramingIsRejectedAndItsBodyIsNotARequest) {
+  const std::string hidden = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const auto said = [&](const std::string& fields) {
+    const Wire wire(hub_);
+    wire.say(
+        "POST /api/v1/jobs/2001/lines HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+        "text/plain\r\n" +
+        fields + "\r\n\r\n" + hidden);
+    return wire.all();
+  };
+  const std::pair<const char*, const char*> cases[] = {
+      {"Transfer-Encoding: gzip", "501"},
+      {"Transfer-Encoding: identity", "501"},
+      {"Transfer-Encoding: gzip, chunked", "501"},
+      {"Transfer-Encoding: xchunked", "501"},
+      {"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "400"},
+      {"Transfer-Encoding: chunked\r\nContent-Length: 5", "400"},
+      {"Content-Length: 5\r\nContent-Length: 6", "400"},
+      {"X: a\r\n folded", "400"},
+      {"X: a\r\n\tfolded", "400"},
+      {"Host: localhost", "400"},
+  };
+  for (const auto& [fields, status] : cases) {
+    const std::string answer = said(fields);
+    EXPECT_THAT(answer, StartsWith(std::string("HTTP/1.1 ") + status)) << fields;
+    EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << fields << answer;
+  }
+  const Wire old(hub_);
+  old.say("POST /api/v1/jobs/2001/lines HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n");
+  EXPECT_THAT(old.all(), StartsWith("HTTP/1.1 400"));
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body, "");
+}
+
+// Long bodies are parsed apart from short ones, but those of one connection stay in order.
+TEST_F(ServerTest, LongAndShortBodiesOfOneConnectionAreAppliedInOrder) {
+  const std::string pad(40'000, ' ');
+  for (int i = 1; i <= 40; ++i)
+    ASSERT_TRUE(client_
+                    .send("POST", "/api/v1/jobs/2001/lines?run=r&sequence=" + std::to_string(i),
+                          "text/plain", "{\"node\":\"n\",\"x\":1}\n" + (i % 3 == 1 ? pad : ""))
+                    .ok());
+  for (int i = 1; i <= 40; ++i) EXPECT_EQ(client_.receive().value().status, 200) << i;
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body,
+            "{\"n\":{\"execname\":\"\",\"x\":40}}\n");
+}
+
+TEST_F(ServerTest, EventsEndWithTheRemovalOfTheirJob) {
+  const Wire wire(hub_), all(hub_);
+  wire.say("GET /api/v1/jobs/2001/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  all.say("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(wire.until(": fathom\n\n"), HasSubstr("text/event-stream"));
+  EXPECT_THAT(all.until(": fathom\n\n"), HasSubstr("text/event-stream"));
+  call("DELETE", "/api/v1/jobs/2001");
+  EXPECT_THAT(wire.all(), HasSubstr("event: removed\ndata: {\"job\":2001,\"removed\":true}\n\n"));
+  EXPECT_THAT(all.until("\n\n"), HasSubstr("event: removed"));
 }
 
 TEST_F(ServerTest, MessagesOfOneByteTo64MB) {

@@ -38,6 +38,17 @@ TEST(HttpRequest, RefusesTheRest) {
   EXPECT_EQ(said("GET /" + std::string(kMostRequestBytes, 'x')), "431");
 }
 
+TEST(HttpRequest, ReadsTheFieldsThatAreUsed) {
+  const auto request = parse_http_request(
+      "GET / HTTP/1.1\r\nhost:  a:1 \r\nACCEPT: x\r\nAuthorization: Bearer t\r\nAccept: y\r\n\r\n");
+  ASSERT_TRUE(request.has_value());
+  EXPECT_EQ(request->host, "a:1");
+  EXPECT_EQ(request->accept, "x,y");
+  EXPECT_EQ(request->authorization, "Bearer t");
+  for (const char* wrong : {"Host: a\r\nhost: b", "Host: a\r\n b", "\tHost: a", "nonsense"})
+    EXPECT_EQ(said(std::string("GET / HTTP/1.1\r\n") + wrong + "\r\n\r\n"), "400") << wrong;
+}
+
 TEST(HttpRequest, AnswersAreWhole) {
   const std::string answer = http_answer(200, "text/plain", "body", false);
   EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"));

@@ -12,12 +12,14 @@
 #include <random>
 
 #include "base/clock.h"
+#include "base/http_client.h"
 #include "base/text.h"
 
 namespace fathom {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class MetricsServerTest : public testing::Test {
  protected:
@@ -45,7 +47,9 @@ class MetricsServerTest : public testing::Test {
     EXPECT_TRUE(write_all(client.get(), request).ok());
     return read_up_to(client.get(), size_t{1} << 20, "answer").value_or("");
   }
-  [[nodiscard]] std::string scrape() const { return ask("GET /metrics HTTP/1.1\r\n\r\n"); }
+  [[nodiscard]] std::string scrape() const {
+    return ask("GET /metrics HTTP/1.1\r\nAccept: application/openmetrics-text\r\n\r\n");
+  }
 
   void give(double value) {
     Interner names;
@@ -69,6 +73,37 @@ TEST_F(MetricsServerTest, ServesWhatWasGivenLast) {
   give(7);
   EXPECT_THAT(scrape(), HasSubstr("\nfathom_app_loss_nats 7\n# EOF\n"));
   EXPECT_THAT(ask("GET /other HTTP/1.1\r\n\r\n"), HasSubstr("404 Not Found"));
+}
+
+TEST_F(MetricsServerTest, TheFormatIsTheOneThatIsAskedFor) {
+  give(4);
+  const std::string plain = ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(plain, HasSubstr("Content-Type: text/plain; version=0.0.4"));
+  EXPECT_THAT(plain, Not(HasSubstr("# EOF")));
+  EXPECT_THAT(scrape(), HasSubstr("Content-Type: application/openmetrics-text; version=1.0.0"));
+}
+
+// The rule is that of the hub: base/http_host.h.
+TEST_F(MetricsServerTest, AForeignHostIsRejected) {
+  for (const char* host : {"localhost", "127.0.0.1:9464", "[::1]"})
+    EXPECT_THAT(ask(std::string("GET /metrics HTTP/1.1\r\nhOST: ") + host + "\r\n\r\n"),
+                HasSubstr("200 OK"));
+  EXPECT_THAT(ask("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+              HasSubstr("403 Forbidden"));
+  EXPECT_THAT(ask("GET /metrics HTTP/1.1\r\nHost: a\r\nHost: localhost\r\n\r\n"),
+              HasSubstr("400 Bad"));
+}
+
+TEST(MetricsServer, BeyondLoopbackATokenIsRequiredWhereOneIsGiven) {
+  const auto server = MetricsServer::start("0.0.0.0:0", "0123456789abcdef").value();
+  EXPECT_TRUE(server->needs_token());
+  const HttpUrl url =
+      HttpUrl::parse("127.0.0.1" + server->url().substr(server->url().rfind(':')), "").value();
+  const HttpUrl place{url.host, url.port, ""};
+  EXPECT_EQ(HttpClient(place, "").call("GET", "/metrics").value().status, 401);
+  EXPECT_EQ(HttpClient(place, "0123456789abcdeF").call("GET", "/metrics").value().status, 401);
+  EXPECT_EQ(HttpClient(place, "0123456789abcdef").call("GET", "/metrics").value().status, 200);
+  EXPECT_FALSE(MetricsServer::start("0", "0123456789abcdef").value()->needs_token());
 }
 
 TEST_F(MetricsServerTest, SlowClientsDoNotKeepOthersWaiting) {

@@ -14,7 +14,8 @@ record_served() {
 fetch() {
   python3 -c '
 import sys, urllib.request
-with urllib.request.urlopen(sys.argv[1], timeout=10) as answer:
+request = urllib.request.Request(sys.argv[1], headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+with urllib.request.urlopen(request, timeout=10) as answer:
     assert answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0")
     open(sys.argv[2], "wb").write(answer.read())
 ' "$@"
