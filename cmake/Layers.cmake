@@ -24,7 +24,14 @@ function(fathom_add_layer name)
     return()
   endif()
   add_library(fathom_${name} STATIC ${sources})
+  # Files of these two define equal names: every command its kFlags, every probe its Sample or Process.
+  if(NOT name MATCHES "^(cli|probe)$")
+    fathom_compile_in_batches(fathom_${name})
+  endif()
   target_link_libraries(fathom_${name} PUBLIC ${lower} fathom_common)
+  # libiberty.h declares a basename() that differs from the one of <cstring>.
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/symbol/demangle.cpp PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON)
   foreach(source IN LISTS bpf)
     fathom_add_bpf(fathom_${name} ${source})
   endforeach()

@@ -26,6 +26,7 @@ function(fathom_add_tests)
     endif()
     set(target test_${layer})
     add_executable(${target} ${sources})
+    fathom_compile_in_batches(${target})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_link_libraries(${target} PRIVATE fathom_test_support fathom_${layer} GTest::gtest
       GTest::gmock GTest::gtest_main)

@@ -28,7 +28,7 @@ constexpr std::array<Unit, 12> kDurationUnits = {{{"", 1e9},
                                                   {"h", 3600e9},
                                                   {"d", 86400e9}}};
 
-std::string lower(std::string_view text) {
+std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& byte : out) {
     if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
@@ -51,7 +51,7 @@ Result<int64_t> parse_duration(std::string_view text) {
   if (number < 0) return wrong("a negative");
   std::string_view rest(at, static_cast<size_t>(end - at));
   while (rest.starts_with(' ')) rest.remove_prefix(1);
-  const std::string unit_name = lower(rest);
+  const std::string unit_name = lower_case(rest);
   for (const Unit& unit : kDurationUnits) {
     if (unit.name != unit_name) continue;
     const double scaled = std::round(number * unit.factor);

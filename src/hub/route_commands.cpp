@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands as messages, for clients in the manner of seed 001: {"command":"CREATE","jobid":2001,…}.
-// A new one is a line in kCommands. What messages add is applied at the end, in one batch.
+// A new one is a line in kCommandEntries. What messages add is applied at the end, in one batch.
 #include <fmt/format.h>
 #include <simdjson.h>
 
@@ -41,7 +41,7 @@ struct Refusal {
   Error error;
 };
 
-std::string text_in(const dom::object& object, const char* key) {
+std::string text_field(const dom::object& object, const char* key) {
   std::string_view text;
   if (object[key].get(text) != simdjson::SUCCESS) return {};
   std::string plain(text);
@@ -51,7 +51,7 @@ std::string text_in(const dom::object& object, const char* key) {
 
 Result<std::string> create(Desk& desk, const Message& message) {
   TRY_ASSIGN(const Job job,
-             desk.hub.store().create_job(message.job, text_in(message.object, "info"), "{}"));
+             desk.hub.store().create_job(message.job, text_field(message.object, "info"), "{}"));
   return job_json(job);
 }
 
@@ -109,25 +109,25 @@ Result<std::string> add_row(Desk& desk, const Message& message) {
   return add_data(desk, flat);
 }
 
-struct CommandLine {
+struct CommandEntry {
   const char* name;
   bool needs_job;
   Result<std::string> (*work)(Desk& desk, const Message& message);
 };
 
 // One line a command.
-constexpr std::array kCommands = {
-    CommandLine{"CREATE", false, create},
-    CommandLine{"REMOVE", true, remove},
-    CommandLine{"LIST", false, list},
-    CommandLine{"SHOW_JOB_INFO", true, show_info},
-    CommandLine{"SHOW_JOB_BENCHMARK", true, show_benchmark},
-    CommandLine{"SHOW_JOB_PROFILING", true, show_profiling},
-    CommandLine{"CLEAR_JOB_BENCHMARK", true, clear_benchmark},
-    CommandLine{"PROFILING", true, add_data},
-    CommandLine{"BENCHMARK", true, add_row},
-    CommandLine{"GAUGE", true, add_data},
-    CommandLine{"MARK", true, add_data},
+constexpr std::array kCommandEntries = {
+    CommandEntry{"CREATE", false, create},
+    CommandEntry{"REMOVE", true, remove},
+    CommandEntry{"LIST", false, list},
+    CommandEntry{"SHOW_JOB_INFO", true, show_info},
+    CommandEntry{"SHOW_JOB_BENCHMARK", true, show_benchmark},
+    CommandEntry{"SHOW_JOB_PROFILING", true, show_profiling},
+    CommandEntry{"CLEAR_JOB_BENCHMARK", true, clear_benchmark},
+    CommandEntry{"PROFILING", true, add_data},
+    CommandEntry{"BENCHMARK", true, add_row},
+    CommandEntry{"GAUGE", true, add_data},
+    CommandEntry{"MARK", true, add_data},
 };
 
 Result<std::string> obey(Desk& desk, const dom::element& element) {
@@ -136,7 +136,7 @@ Result<std::string> obey(Desk& desk, const dom::element& element) {
   if (element.get(object) != simdjson::SUCCESS || object["command"].get(name) != simdjson::SUCCESS)
     return Error{Code::kInvalid, "a message needs a \"command\""};
   std::string known;
-  for (const CommandLine& line : kCommands) {
+  for (const CommandEntry& line : kCommandEntries) {
     known += (known.empty() ? "" : ", ") + std::string(line.name);
     if (name != line.name) continue;
     Message message{object};

@@ -9,43 +9,43 @@
 namespace fathom {
 namespace {
 
-struct Field {
+struct TarField {
   size_t at;
   size_t length;
 };
-constexpr Field kName = {0, 100};
-constexpr Field kMode = {100, 8};
-constexpr Field kOwner = {108, 8};
-constexpr Field kGroup = {116, 8};
-constexpr Field kSize = {124, 12};
-constexpr Field kModified = {136, 12};
-constexpr Field kChecksum = {148, 8};
-constexpr Field kType = {156, 1};
-constexpr Field kMagic = {257, 8};
-constexpr Field kPrefix = {345, 155};
+constexpr TarField kName = {0, 100};
+constexpr TarField kMode = {100, 8};
+constexpr TarField kOwner = {108, 8};
+constexpr TarField kGroup = {116, 8};
+constexpr TarField kSize = {124, 12};
+constexpr TarField kModified = {136, 12};
+constexpr TarField kChecksum = {148, 8};
+constexpr TarField kType = {156, 1};
+constexpr TarField kMagic = {257, 8};
+constexpr TarField kPrefix = {345, 155};
 constexpr int64_t kLargestOctal = (int64_t{1} << 33) - 1;  // eleven digits
 
-void put_text(TarBlock& block, Field field, std::string_view text) {
+void put_text(TarBlock& block, TarField field, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), field.length), block.begin() + field.at);
 }
 
-void put_octal(TarBlock& block, Field field, int64_t number) {
+void put_octal(TarBlock& block, TarField field, int64_t number) {
   put_text(block, field, fmt::format("{:0{}o}", number, field.length - 1));
 }
 
-void put_base256(TarBlock& block, Field field, int64_t number) {
+void put_base256(TarBlock& block, TarField field, int64_t number) {
   for (size_t place = field.length; place-- > 0; number >>= 8) {
     block[field.at + place] = static_cast<char>(number & 0xFF);
   }
   block[field.at] = static_cast<char>(0x80);
 }
 
-std::string_view text_at(std::span<const char, kTarBlockBytes> block, Field field) {
+std::string_view text_at(std::span<const char, kTarBlockBytes> block, TarField field) {
   const std::string_view all(block.data() + field.at, field.length);
   return all.substr(0, std::min(all.find('\0'), all.size()));
 }
 
-Result<int64_t> number_at(std::span<const char, kTarBlockBytes> block, Field field) {
+Result<int64_t> number_at(std::span<const char, kTarBlockBytes> block, TarField field) {
   const Error wrong{Code::kCorrupt, "a number in its header cannot be read"};
   const auto first = static_cast<unsigned char>(block[field.at]);
   if ((first & 0x80) != 0) {

@@ -11,7 +11,7 @@
 namespace fathom {
 namespace {
 
-constexpr int kThreads = 2;
+constexpr int kSumThreads = 2;
 
 FrameKind frame_kind(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(kLastFrameKind); ++i) {
@@ -201,7 +201,7 @@ class TableSums {
 }  // namespace
 
 Status add_sample_tables(const Recording& recording, const SampleRange& range, SampleSums& sums) {
-  TRY_ASSIGN(DuckDatabase database, DuckDatabase::open({.threads = kThreads}));
+  TRY_ASSIGN(DuckDatabase database, DuckDatabase::open({.threads = kSumThreads}));
   TRY_ASSIGN(DuckConnection connection, DuckConnection::open(database));
   TableSums tables(recording, range, std::move(connection), sums);
   Status read = tables.read();

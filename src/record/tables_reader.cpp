@@ -12,7 +12,7 @@ namespace fathom {
 namespace {
 
 constexpr TableSet kTablesWithStacks = tables_of<Sample, Span>();
-constexpr int kThreads = 2;
+constexpr int kReaderThreads = 2;
 
 bool exists(const std::string& path) {
   std::error_code ignored;
@@ -180,7 +180,7 @@ class TablesReader {
 }  // namespace
 
 Status read_tables(const Recording& recording, TableSet tables, const Recording::Visit& visit) {
-  TRY_ASSIGN(DuckDatabase database, DuckDatabase::open({.threads = kThreads}));
+  TRY_ASSIGN(DuckDatabase database, DuckDatabase::open({.threads = kReaderThreads}));
   TRY_ASSIGN(DuckConnection connection, DuckConnection::open(database));
   return TablesReader(recording, std::move(connection), visit).read(tables);
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kWidth = 1000, kLeft = 86, kRight = 20, kHead = 64, kPanel = 96, kGap = 34;
 constexpr double kStepLane = 20, kFoot = 34;
-constexpr size_t kMostPanels = 24, kTitleColumns = 60, kMostTicks = 6, kMostLines = 30;
+constexpr size_t kMostPanels = 24, kPlotTitleColumns = 60, kMostTicks = 6, kMostLines = 30;
 constexpr const char* kColours[] = {"#1f6fb4", "#d9730d", "#2e8b57",
                                     "#8c4fb0", "#b03060", "#6b6b00"};
 constexpr const char* kBands[] = {"#e8eef7", "#f6efe4"};
@@ -77,7 +77,7 @@ class Plot {
   }
 
   [[nodiscard]] std::string title() const {
-    return xml_text(summary_.text(summary_.run().label), kTitleColumns);
+    return xml_text(summary_.text(summary_.run().label), kPlotTitleColumns);
   }
   [[nodiscard]] double x_at(double seconds) const {
     return kLeft + (kWidth - kLeft - kRight) * std::clamp(seconds / length_s_, 0.0, 1.0);
@@ -113,7 +113,7 @@ class Plot {
     const double step = nice_step(most, 3);
     const double scale = std::max(step, std::ceil(most / step) * step);
     put("<text x=\"{}\" y=\"{:.1f}\" font-weight=\"600\">{}{}</text>\n", kLeft, top - 8,
-        xml_text(panel.title, kTitleColumns),
+        xml_text(panel.title, kPlotTitleColumns),
         panel.unit.empty() ? "" : ", " + xml_text(panel.unit, 20));
     for (double value = 0; value <= scale * 1.001; value += step) {
       const double y = top + kPanel * (1 - value / scale);

@@ -18,7 +18,7 @@ const Process* first_of(const Collected& tables) {
   return first == processes.end() ? nullptr : &*first;
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string join_names(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
     text += (i == 0 ? "" : "|") + names[i];
@@ -41,7 +41,7 @@ ProgramNames::ProgramNames(const SourceTables& tables, bool compared) {
   if (!compared || files.size() < 2) return;  // the name of the file says it
   for (size_t source = 0; source < tables.size(); ++source)
     if (!is_apart(tables, source)) return;
-  shared_ = joined(files);
+  shared_ = join_names(files);
 }
 
 // No other run has a process of that name, but what it began with itself.

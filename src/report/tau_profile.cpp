@@ -11,7 +11,7 @@
 namespace fathom {
 namespace {
 
-constexpr double kNsPerUs = 1e3, kNsPerMs = 1e6;
+constexpr double kNsPerMicrosecond = 1e3, kNsPerMillisecond = 1e6;
 constexpr std::string_view kRule =
     "---------------------------------------------------------------------------------------\n";
 
@@ -96,8 +96,8 @@ std::string tau_file(const TauThread& thread) {
   for (const TauFunction& function : thread.functions) {
     text += fmt::format("\"{}\" {} {} {:.3f} {:.3f} 0 GROUP=\"TAU_PYTHON\"\n", function.name,
                         function.calls, function.subroutines,
-                        static_cast<double>(function.exclusive_ns) / kNsPerUs,
-                        static_cast<double>(function.inclusive_ns) / kNsPerUs);
+                        static_cast<double>(function.exclusive_ns) / kNsPerMicrosecond,
+                        static_cast<double>(function.inclusive_ns) / kNsPerMicrosecond);
   }
   return text + "0 aggregates\n0 userevents\n";
 }
@@ -112,12 +112,14 @@ std::string tau_table(const TauThread& thread) {
       thread.functions.empty() ? 0 : static_cast<double>(thread.functions[0].inclusive_ns);
   for (const TauFunction& function : thread.functions) {
     const auto inclusive = static_cast<double>(function.inclusive_ns);
-    const double each =
-        function.calls > 0 ? inclusive / kNsPerUs / static_cast<double>(function.calls) : 0;
+    const double each = function.calls > 0
+                            ? inclusive / kNsPerMicrosecond / static_cast<double>(function.calls)
+                            : 0;
     text += fmt::format("{:5.1f} {:12.4g} {:12.5g} {:11} {:11} {:10.0f} {}\n",
                         whole > 0 ? 100 * inclusive / whole : 0,
-                        static_cast<double>(function.exclusive_ns) / kNsPerMs, inclusive / kNsPerMs,
-                        function.calls, function.subroutines, each, function.name);
+                        static_cast<double>(function.exclusive_ns) / kNsPerMillisecond,
+                        inclusive / kNsPerMillisecond, function.calls, function.subroutines, each,
+                        function.name);
   }
   return text;
 }

@@ -13,7 +13,7 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kFigureColumns = 46;
+constexpr size_t kTreeValueColumns = 46;
 constexpr size_t kSelfIntervalColumns = 13;  // of these, which a narrow terminal does not have
 constexpr size_t kWideColumns = 100;
 constexpr size_t kNameColumns = 24;  // kept for a name, however deep it stands
@@ -87,7 +87,7 @@ class TreeText {
 
   [[nodiscard]] bool wide() const { return options_.columns >= kWideColumns; }
   [[nodiscard]] size_t figure_columns() const {
-    return kFigureColumns - (wide() ? 0 : kSelfIntervalColumns);
+    return kTreeValueColumns - (wide() ? 0 : kSelfIntervalColumns);
   }
 
   // " 12.34 %  11.80–12.91 ", in 9 or 22 columns.

@@ -18,7 +18,7 @@ constexpr uint32_t kMaxRecordBytes = 64 << 20;
 constexpr size_t kReadBytes = 256 << 10;
 constexpr size_t kMaxNameLength = 4096;
 
-struct Header {
+struct DumpHeader {
   uint32_t magic, version, total_size, machine, pad, pid;
   uint64_t timestamp, flags;
 };
@@ -107,7 +107,7 @@ size_t Jitdump::take(std::string_view bytes) {
 }
 
 size_t Jitdump::take_header(std::string_view bytes) {
-  Header header;
+  DumpHeader header;
   if (!copy_start(bytes, header)) return 0;
   const bool sane = header.magic == kMagic && header.total_size >= sizeof header;
   if (!sane || header.total_size > bytes.size()) {

@@ -12,19 +12,19 @@ namespace {
 
 constexpr CacheKind kKind = {"FTHKSYM\n", 1};
 
-struct Header {
+struct KernelFileHeader {
   uint64_t entries;
   uint64_t names;    // bytes
   uint64_t modules;  // bytes: one a line
   char key[64];      // the rest is NUL
 };
-static_assert(sizeof(Header) == 88);
+static_assert(sizeof(KernelFileHeader) == 88);
 
-Error corrupt(std::string_view what) {
+Error corrupt_kernel_file(std::string_view what) {
   return Error{Code::kCorrupt, "kernel symbols file: " + std::string(what)};
 }
 
-bool has_key(const Header& header, std::string_view key) {
+bool has_key(const KernelFileHeader& header, std::string_view key) {
   return std::string_view(header.key, strnlen(header.key, sizeof header.key)) == key;
 }
 
@@ -42,7 +42,7 @@ std::string encode_kernel_symbols(const KernelSymbols& symbols, std::string_view
     if (!is_passing(symbols.modules_[entry.module])) entries.push_back(entry);
   std::string modules;
   for (const std::string& module : symbols.modules_) modules += module + "\n";
-  Header header = {};
+  KernelFileHeader header = {};
   header.entries = entries.size();
   header.names = symbols.names_.size();
   header.modules = modules.size();
@@ -60,8 +60,8 @@ Result<KernelSymbols> decode_kernel_symbols(const CacheBytes& file, std::string_
   auto opened = open_cache(kKind, file.bytes);
   if (!opened.ok()) return std::move(opened).error().within("kernel symbols file");
   std::string_view bytes = opened.value();
-  Header header;
-  if (bytes.size() < sizeof header) return corrupt("cut");
+  KernelFileHeader header;
+  if (bytes.size() < sizeof header) return corrupt_kernel_file("cut");
   std::memcpy(&header, bytes.data(), sizeof header);
   bytes.remove_prefix(sizeof header);
   if (!has_key(header, key)) return Error{Code::kNotFound, "kernel symbols of another boot"};
@@ -69,7 +69,7 @@ Result<KernelSymbols> decode_kernel_symbols(const CacheBytes& file, std::string_
   if (header.entries > bytes.size() / kEntryBytes || header.names > bytes.size() ||
       header.modules > bytes.size() ||
       header.entries * kEntryBytes + header.names + header.modules != bytes.size())
-    return corrupt("of another size than it says");
+    return corrupt_kernel_file("of another size than it says");
   KernelSymbols symbols;
   symbols.keeper_ = file.keeper;
   symbols.entries_ = take_raw<KernelSymbols::Entry>(bytes, header.entries);
@@ -77,7 +77,7 @@ Result<KernelSymbols> decode_kernel_symbols(const CacheBytes& file, std::string_
   bytes.remove_prefix(header.names);
   symbols.modules_.clear();
   while (const auto line = take_line(bytes)) symbols.modules_.emplace_back(*line);
-  if (!symbols.is_sound()) return corrupt("entries that make no sense");
+  if (!symbols.is_sound()) return corrupt_kernel_file("entries that make no sense");
   return symbols;
 }
 

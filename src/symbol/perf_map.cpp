@@ -17,7 +17,7 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMaxMapLineBytes = 72 << 10;
-constexpr size_t kReadBytes = 64 << 10;
+constexpr size_t kMapReadBytes = 64 << 10;
 constexpr size_t kMaxReadAtOnce = size_t{256} << 20;
 
 std::optional<uint64_t> take_hex(std::string_view& text) {
@@ -71,7 +71,7 @@ Status PerfMap::refresh() {
   const auto size = static_cast<uint64_t>(facts.st_size);
   if (size < read_bytes_) start_again();
   const uint64_t until = std::min(size, read_bytes_ + kMaxReadAtOnce);
-  std::string bytes(kReadBytes, '\0');
+  std::string bytes(kMapReadBytes, '\0');
   while (read_bytes_ < until) {
     const ssize_t got =
         pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(read_bytes_));

@@ -13,7 +13,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
+constexpr std::string_view kDeletedSuffix = " (deleted)";
 
 bool take_hex_until(std::string_view& text, char stop, uint64_t& number) {
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
@@ -53,7 +53,7 @@ std::optional<ProcMap> parse_line(std::string_view line) {
   if (!inode) return {};
   map.inode = static_cast<uint64_t>(*inode);
   skip_blanks(line);
-  if (line.ends_with(kDeleted)) line.remove_suffix(kDeleted.size());
+  if (line.ends_with(kDeletedSuffix)) line.remove_suffix(kDeletedSuffix.size());
   map.path = unescaped(line);
   return map;
 }

@@ -8,9 +8,9 @@
 namespace fathom {
 namespace {
 
-constexpr CacheKind kKind = {"FTHUNWT\n", kUnwindFileVersion};
+constexpr CacheKind kTableKind = {"FTHUNWT\n", kUnwindFileVersion};
 
-struct Header {
+struct TableFileHeader {
   uint64_t base;
   uint64_t rows;
   uint64_t rules;
@@ -18,9 +18,9 @@ struct Header {
   uint64_t buckets;
   UnwindTableCounts counts;
 };
-static_assert(sizeof(Header) == 40 + sizeof(UnwindTableCounts));
+static_assert(sizeof(TableFileHeader) == 40 + sizeof(UnwindTableCounts));
 
-bool fills(const Header& header, uint64_t bytes) {
+bool fills(const TableFileHeader& header, uint64_t bytes) {
   constexpr uint64_t kRowBytes = sizeof(uint32_t) + sizeof(uint16_t);
   if (header.rows > bytes / kRowBytes || header.rules > bytes / sizeof(UnwindRule) ||
       header.functions > bytes / sizeof(uint32_t) || header.buckets > bytes / sizeof(uint32_t))
@@ -30,7 +30,7 @@ bool fills(const Header& header, uint64_t bytes) {
          bytes;
 }
 
-Error corrupt(std::string_view what) {
+Error corrupt_table_file(std::string_view what) {
   return Error{Code::kCorrupt, "unwind table file: " + std::string(what)};
 }
 
@@ -38,14 +38,14 @@ Error corrupt(std::string_view what) {
 
 std::string encode_unwind_table(const UnwindTable& table) {
   const UnwindTable::View& rows = table.rows();
-  Header header = {};
+  TableFileHeader header = {};
   header.base = rows.base;
   header.rows = rows.starts.size();
   header.rules = rows.rules.size();
   header.functions = rows.functions.size();
   header.buckets = rows.index.size();
   header.counts = rows.counts;
-  std::string bytes = begin_cache(kKind);
+  std::string bytes = begin_cache(kTableKind);
   bytes.append(reinterpret_cast<const char*>(&header), sizeof header);
   append_raw(bytes, rows.starts);
   append_raw(bytes, rows.functions);
@@ -57,14 +57,14 @@ std::string encode_unwind_table(const UnwindTable& table) {
 }
 
 Result<UnwindTable> decode_unwind_table(const CacheBytes& file) {
-  auto opened = open_cache(kKind, file.bytes);
+  auto opened = open_cache(kTableKind, file.bytes);
   if (!opened.ok()) return std::move(opened).error().within("unwind table file");
   std::string_view bytes = opened.value();
-  Header header;
-  if (bytes.size() < sizeof header) return corrupt("cut");
+  TableFileHeader header;
+  if (bytes.size() < sizeof header) return corrupt_table_file("cut");
   std::memcpy(&header, bytes.data(), sizeof header);
   bytes.remove_prefix(sizeof header);
-  if (!fills(header, bytes.size())) return corrupt("of another size than it says");
+  if (!fills(header, bytes.size())) return corrupt_table_file("of another size than it says");
   UnwindTable::View rows;
   rows.base = header.base;
   rows.counts = header.counts;
@@ -73,7 +73,7 @@ Result<UnwindTable> decode_unwind_table(const CacheBytes& file) {
   rows.index = take_raw<uint32_t>(bytes, header.buckets);
   rows.rules = take_raw<UnwindRule>(bytes, header.rules);
   rows.rule_ids = take_raw<uint16_t>(bytes, header.rows);
-  if (!UnwindTable::is_sound(rows)) return corrupt("rows out of order");
+  if (!UnwindTable::is_sound(rows)) return corrupt_table_file("rows out of order");
   return UnwindTable(rows, file.keeper);
 }
 

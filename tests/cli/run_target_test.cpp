@@ -24,7 +24,7 @@ Result<RunTarget> target(Words words) {
   return run_target_from(arguments);
 }
 
-std::string complaint(const Words& words) {
+std::string target_error(const Words& words) {
   const auto found = target(words);
   if (found.ok()) return "taken";
   EXPECT_EQ(found.error().code, Code::kInvalid);
@@ -64,19 +64,20 @@ TEST(RunTarget, IsACgroupOrTheHost) {
 }
 
 TEST(RunTarget, IsOneOnly) {
-  EXPECT_THAT(complaint({"--pid", "1", "--system"}), HasSubstr("--pid and --system exclude"));
-  EXPECT_THAT(complaint({"--cgroup", "a", "--system"}), HasSubstr("--cgroup and --system exclude"));
-  EXPECT_THAT(complaint({"--pid", "1", "2"}), HasSubstr("takes no command ('2') | several ids"));
-  EXPECT_THAT(complaint({"--system", "--", "ls"}), HasSubstr("takes no command ('ls')"));
-  EXPECT_THAT(complaint({}), HasSubstr("no command to run | fathom run -- COMMAND"));
+  EXPECT_THAT(target_error({"--pid", "1", "--system"}), HasSubstr("--pid and --system exclude"));
+  EXPECT_THAT(target_error({"--cgroup", "a", "--system"}),
+              HasSubstr("--cgroup and --system exclude"));
+  EXPECT_THAT(target_error({"--pid", "1", "2"}), HasSubstr("takes no command ('2') | several ids"));
+  EXPECT_THAT(target_error({"--system", "--", "ls"}), HasSubstr("takes no command ('ls')"));
+  EXPECT_THAT(target_error({}), HasSubstr("no command to run | fathom run -- COMMAND"));
 }
 
 TEST(RunTarget, SaysWhichFlagsAreForCommandsOnly) {
-  EXPECT_THAT(complaint({"--pid", "1", "-e", "A=b"}), HasSubstr("--env is for a command"));
-  EXPECT_THAT(complaint({"--system", "-C", "/"}), HasSubstr("--cwd is for a command"));
-  EXPECT_THAT(complaint({"--system", "--grace", "1s"}), HasSubstr("--grace is for a command"));
-  EXPECT_THAT(complaint({"-e", "A", "ls"}), HasSubstr("--env A has no value"));
-  EXPECT_THAT(complaint({"-e", "=x", "ls"}), HasSubstr("--env =x has no name"));
+  EXPECT_THAT(target_error({"--pid", "1", "-e", "A=b"}), HasSubstr("--env is for a command"));
+  EXPECT_THAT(target_error({"--system", "-C", "/"}), HasSubstr("--cwd is for a command"));
+  EXPECT_THAT(target_error({"--system", "--grace", "1s"}), HasSubstr("--grace is for a command"));
+  EXPECT_THAT(target_error({"-e", "A", "ls"}), HasSubstr("--env A has no value"));
+  EXPECT_THAT(target_error({"-e", "=x", "ls"}), HasSubstr("--env =x has no name"));
 }
 
 TEST(RunTarget, CompletionOffersProcesses) {

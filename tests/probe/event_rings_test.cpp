@@ -12,7 +12,7 @@
 namespace fathom {
 namespace {
 
-using testing::KeptSamples;
+using fixtures::KeptSamples;
 using Kind = TaskChange::Kind;
 
 // A record as the kernel writes it: a header, fields, and the common trailer.

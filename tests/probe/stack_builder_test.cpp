@@ -15,9 +15,9 @@
 namespace fathom {
 namespace {
 
-using testing::sample_program;
-using testing::SampledRun;
-using testing::workload;
+using fixtures::sample_program;
+using fixtures::SampledRun;
+using fixtures::workload;
 
 struct Named {
   int64_t pid = 0;

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "report/made_calls.h"
 
 namespace fathom {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kSecond = 1000 * kMs;
 
 const IoFunction& function_of(const IoProfile& profile, std::string_view layer,
                               std::string_view name) {
@@ -93,7 +93,7 @@ TEST(IoProfile, ChoosesByThreadAndTime) {
   for (int64_t i = 0; i < 2; ++i) {
     for (const auto& [pid, tid] : {std::pair(1, 1), std::pair(1, 5), std::pair(2, 2)}) {
       made.counter({.name = "read",
-                    .at_ns = i * kSecond,
+                    .at_ns = i * kNsPerSecond,
                     .calls = 100 * pid + 10 * tid + i,
                     .time_ns = 1000,
                     .bytes = 1,
@@ -109,15 +109,15 @@ TEST(IoProfile, ChoosesByThreadAndTime) {
   EXPECT_EQ(calls({.process = "server"}), 2 * (110 + 150) + 2);
   EXPECT_EQ(calls({.thread = "worker"}), 301);
   EXPECT_EQ(calls({.process = "2"}), 441);
-  EXPECT_EQ(calls({.from_ns = kSecond}), 110 + 150 + 220 + 3);
+  EXPECT_EQ(calls({.from_ns = kNsPerSecond}), 110 + 150 + 220 + 3);
   EXPECT_EQ(calls({.process = "client", .to_ns = 500 * kMs}), 220);
-  const IoProfile half = load_io_profile(recording, {.from_ns = kSecond / 2}).value();
-  EXPECT_EQ(half.duration_ns, 2 * kSecond - kSecond / 2);
+  const IoProfile half = load_io_profile(recording, {.from_ns = kNsPerSecond / 2}).value();
+  EXPECT_EQ(half.duration_ns, 2 * kNsPerSecond - kNsPerSecond / 2);
   const auto wrong = load_io_profile(recording, {.process = "servr"});
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().message, "no call is of a process servr");
   EXPECT_EQ(wrong.error().hint, "did you mean server?");
-  const auto late = load_io_profile(recording, {.from_ns = 10 * kSecond});
+  const auto late = load_io_profile(recording, {.from_ns = 10 * kNsPerSecond});
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().hint, "leave out --from or --to");
 }

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/clock.h"
 #include "base/duckdb_api.h"
 #include "record/tables.h"
 #include "report/io_profile.h"
@@ -12,8 +13,6 @@
 
 namespace fathom {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -63,7 +62,7 @@ TEST(IoReport, JournalAndTablesSayTheSame) {
 // A run shorter than a slice has one figure: bars within it would be made up.
 TEST(IoReport, NoBarIsShorterThanWhatBytesAreKnownFor) {
   MadeCalls made;
-  made.counter({.name = "read", .bytes = 4096, .slice_ns = 3600 * kSecond});
+  made.counter({.name = "read", .bytes = 4096, .slice_ns = 3600 * kNsPerSecond});
   const std::string text = report_text(made.finish(), "io");
   EXPECT_TRUE(contains(text, "Bandwidth, a bar is 2.0 s")) << text;
 }
@@ -90,12 +89,12 @@ TEST(IoReport, AProbeThatSawNothingSaysWhy) {
 TEST(IoReport, ATornJournalIsReportedAsFarAsItGoes) {
   MadeCalls made;
   made.run().end_ns.reset();
-  made.span({.name = "read", .at_ns = kSecond, .time_ns = 1000, .bytes = 4099});
+  made.span({.name = "read", .at_ns = kNsPerSecond, .time_ns = 1000, .bytes = 4099});
   made.out().flush();
-  made.span({.name = "read", .at_ns = 3 * kSecond, .time_ns = kSecond, .bytes = 4099});
+  made.span({.name = "read", .at_ns = 3 * kNsPerSecond, .time_ns = kNsPerSecond, .bytes = 4099});
   const Recording whole = made.finish();
   const IoProfile profile = load_io_profile(whole, {}).value();
-  EXPECT_EQ(profile.duration_ns, 4 * kSecond);
+  EXPECT_EQ(profile.duration_ns, 4 * kNsPerSecond);
   EXPECT_EQ(profile.total.read_bytes, 2 * 4099);
   const std::string journal = made.path() + "/journal";
   std::filesystem::resize_file(journal, std::filesystem::file_size(journal) - 3);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "report/event_ratios.h"
@@ -11,8 +12,6 @@
 
 namespace fathom {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
 
 // A recording of counted events, made by hand.
 class StatReportTest : public testing::Test {
@@ -23,10 +22,10 @@ class StatReportTest : public testing::Test {
     run_.id = out_->string("id");
     run_.command = out_->string("make -j2");
     run_.launcher = out_->string("process");
-    run_.start_ns = kSecond;
-    run_.end_ns = 3 * kSecond;
-    run_.user_ns = 2 * kSecond;
-    run_.system_ns = kSecond / 4;
+    run_.start_ns = kNsPerSecond;
+    run_.end_ns = 3 * kNsPerSecond;
+    run_.user_ns = 2 * kNsPerSecond;
+    run_.system_ns = kNsPerSecond / 4;
   }
 
   EventCount event(const char* name, Maybe count, const char* unit = "count") {
@@ -35,7 +34,7 @@ class StatReportTest : public testing::Test {
     row.unit = out_->string(unit);
     row.source = out_->string("perf");
     row.count = count;
-    if (count) row.enabled_ns = row.running_ns = 2 * kSecond;
+    if (count) row.enabled_ns = row.running_ns = 2 * kNsPerSecond;
     return row;
   }
   void add(const EventCount& row) { out_->add(row); }
@@ -72,7 +71,7 @@ TEST_F(StatReportTest, LooksLikeThis) {
   add(event("page-faults", 12'345));
   add(event("cycles", 4'000'000'000));
   EventCount instructions = event("instructions", 6'000'000'000);
-  instructions.running_ns = kSecond;
+  instructions.running_ns = kNsPerSecond;
   add(instructions);
   refuse("cache-misses", "no PMU in this virtual machine");
   std::string text;
@@ -104,7 +103,7 @@ TEST_F(StatReportTest, LinesFitATerminalAndAreWholeInAPipe) {
       "the kernel of this machine does not let its counters be read by anybody "
       "of/a_group_that_has_a_name_as_long_as_paths_have";
   EventCount turns = event(name, 6'000'000'000);
-  turns.running_ns = kSecond;
+  turns.running_ns = kNsPerSecond;
   add(turns);
   refuse("cache-misses", why);
   std::string text;
@@ -121,7 +120,7 @@ TEST_F(StatReportTest, LinesFitATerminalAndAreWholeInAPipe) {
 
 TEST_F(StatReportTest, WhatHadNoCounterIsNoZero) {
   EventCount row = event("LLC-loads", std::nullopt);
-  row.enabled_ns = kSecond;
+  row.enabled_ns = kNsPerSecond;
   row.running_ns = 0;
   row.why = out_->string("no counter was free for it");
   add(row);

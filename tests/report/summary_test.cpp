@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "record/journal.h"
@@ -15,8 +16,6 @@
 namespace fathom {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
-
 // A recording made by hand, in a journal.
 class SummaryTest : public testing::Test {
  protected:
@@ -25,7 +24,7 @@ class SummaryTest : public testing::Test {
     out_ = std::make_unique<RecordStream>(*sink_);
     run_.id = out_->string("id");
     run_.command = out_->string("make \x1b[31m-j2 " + std::string(200, 'x'));
-    run_.start_ns = kSecond;
+    run_.start_ns = kNsPerSecond;
     run_.cores = 2;
   }
 
@@ -33,7 +32,7 @@ class SummaryTest : public testing::Test {
     Process process;
     process.pid = pid;
     process.name = out_->string(name);
-    process.start_ns = kSecond;
+    process.start_ns = kNsPerSecond;
     process.user_ns = user_ns;
     process.system_ns = 0;
     process.cpu_ns = user_ns;
@@ -42,11 +41,11 @@ class SummaryTest : public testing::Test {
   }
 
   void end_run() {
-    run_.end_ns = 11 * kSecond;
+    run_.end_ns = 11 * kNsPerSecond;
     run_.exit_status = 0;
     run_.end_reason = out_->string("exited");
-    run_.user_ns = 15 * kSecond;
-    run_.system_ns = kSecond;
+    run_.user_ns = 15 * kNsPerSecond;
+    run_.system_ns = kNsPerSecond;
     out_->add(run_);
     ASSERT_TRUE(out_->close().ok());
   }
@@ -70,7 +69,7 @@ class SummaryTest : public testing::Test {
 };
 
 TEST_F(SummaryTest, ALookThatMissedThePeakIsNotThePeak) {
-  add_process(5, "short", 10 * kSecond, 250'000);
+  add_process(5, "short", 10 * kNsPerSecond, 250'000);
   run_.peak_rss_bytes = 7'200'000;  // told as it ended
   end_run();
   const std::string text = report("summary");
@@ -79,9 +78,9 @@ TEST_F(SummaryTest, ALookThatMissedThePeakIsNotThePeak) {
 }
 
 TEST_F(SummaryTest, NamesTheHotAndTheLargest) {
-  add_process(1, "cc1", 6 * kSecond, 100'000'000);
-  add_process(2, "cc1", 6 * kSecond, 211'000'000);
-  add_process(3, "ld", 3 * kSecond, 50'000'000);
+  add_process(1, "cc1", 6 * kNsPerSecond, 100'000'000);
+  add_process(2, "cc1", 6 * kNsPerSecond, 211'000'000);
+  add_process(3, "ld", 3 * kNsPerSecond, 50'000'000);
   end_run();
   const Summary summary = summarize(Recording::open(folder_.path()).value()).value();
   ASSERT_EQ(summary.programs.size(), 2U);
@@ -96,7 +95,7 @@ TEST_F(SummaryTest, NamesTheHotAndTheLargest) {
 
 TEST_F(SummaryTest, NoLineIsWiderThanEightyColumnsAndNoEscapeGetsThrough) {
   for (int64_t pid = 0; pid < 40; ++pid)
-    add_process(pid, "a-rather-long-program-name-" + std::to_string(pid), kSecond, 1'000'000);
+    add_process(pid, "a-rather-long-program-name-" + std::to_string(pid), kNsPerSecond, 1'000'000);
   end_run();
   const std::string text = report("summary");
   for (const std::string_view line : split_words(text, '\n'))
@@ -118,7 +117,8 @@ TEST_F(SummaryTest, WhatWasNotMeasuredIsSaid) {
 TEST_F(SummaryTest, OneLookAtTheStartIsNoTotalAndNoPressure) {
   for (const char* name : {"cpu_user_total", "cpu_system_total", "memory_peak", "disk_read_total",
                            "disk_written_total", "pressure_cpu_some_total"}) {
-    out_->add(Gauge{kSecond, out_->string("cgroup"), out_->string(name), out_->string("ns"), 0});
+    out_->add(
+        Gauge{kNsPerSecond, out_->string("cgroup"), out_->string(name), out_->string("ns"), 0});
   }
   out_->add(run_);
   ASSERT_TRUE(out_->close().ok());
@@ -133,7 +133,7 @@ TEST_F(SummaryTest, AContainersNetworkIsItsOwn) {
   const auto received = [&](const char* scope, double bytes) {
     for (const int64_t second : {1, 5})
       for (const char* name : {"net_received_total", "net_sent_total"})
-        out_->add(Gauge{second * kSecond, out_->string(scope), out_->string(name),
+        out_->add(Gauge{second * kNsPerSecond, out_->string(scope), out_->string(name),
                         out_->string("bytes"), static_cast<double>(second - 1) * bytes});
   };
   received("host", 1'000'000);
@@ -145,16 +145,17 @@ TEST_F(SummaryTest, AContainersNetworkIsItsOwn) {
 
 TEST_F(SummaryTest, PressureIsOfTheTimeBetweenTheLooks) {
   for (const int64_t second : {1, 5}) {
-    out_->add(Gauge{second * kSecond, out_->string("host"), out_->string("pressure_cpu_some_total"),
-                    out_->string("ns"), static_cast<double>(second - 1) * 5e8});
+    out_->add(Gauge{second * kNsPerSecond, out_->string("host"),
+                    out_->string("pressure_cpu_some_total"), out_->string("ns"),
+                    static_cast<double>(second - 1) * 5e8});
   }
   end_run();
   EXPECT_NE(report("summary").find("Pressure  cpu 50 %"), std::string::npos) << report("summary");
 }
 
 TEST_F(SummaryTest, AProcessWhoseNameWasLostHasItsNumber) {
-  add_process(4711, "", kSecond, 100'000'000);
-  add_process(4712, "", kSecond, 50'000'000);
+  add_process(4711, "", kNsPerSecond, 100'000'000);
+  add_process(4712, "", kNsPerSecond, 50'000'000);
   end_run();
   const std::string text = report("summary");
   EXPECT_NE(text.find("process 4711 50 %"), std::string::npos) << text;
@@ -165,12 +166,13 @@ TEST_F(SummaryTest, AProcessWhoseNameWasLostHasItsNumber) {
 TEST_F(SummaryTest, WhatIsKnownLastIsTheEndOfATornRun) {
   out_->add(run_);
   Sample sample;
-  sample.time_ns = 4 * kSecond;
+  sample.time_ns = 4 * kNsPerSecond;
   sample.event = out_->string("cpu-clock");
   sample.weight = 1;
   out_->add(sample);
   ASSERT_TRUE(out_->close().ok());
-  EXPECT_EQ(summarize(Recording::open(folder_.path()).value()).value().duration_ns, 3 * kSecond);
+  EXPECT_EQ(summarize(Recording::open(folder_.path()).value()).value().duration_ns,
+            3 * kNsPerSecond);
 }
 
 TEST_F(SummaryTest, DamageIsNotCalledNothingDropped) {
@@ -213,8 +215,9 @@ TEST_F(SummaryTest, StacksWithoutASampleSayThatTheProbeRan) {
 
 TEST_F(SummaryTest, PressureIsNoMoreThanTheTimeThatPassed) {
   for (const int64_t look : {1, 2}) {
-    out_->add(Gauge{look * kSecond, out_->string("cgroup"), out_->string("pressure_cpu_some_total"),
-                    out_->string("ns"), static_cast<double>(look) * 1.02 * kSecond});
+    out_->add(Gauge{look * kNsPerSecond, out_->string("cgroup"),
+                    out_->string("pressure_cpu_some_total"), out_->string("ns"),
+                    static_cast<double>(look) * 1.02 * kNsPerSecond});
   }
   end_run();
   const std::string text = report("summary");
@@ -223,8 +226,8 @@ TEST_F(SummaryTest, PressureIsNoMoreThanTheTimeThatPassed) {
 
 TEST_F(SummaryTest, GaugesKeepFirstLastAndLargest) {
   for (const double value : {5.0, 9.0, 7.0}) {
-    out_->add(
-        Gauge{kSecond, out_->string("tree"), out_->string("rss"), out_->string("bytes"), value});
+    out_->add(Gauge{kNsPerSecond, out_->string("tree"), out_->string("rss"), out_->string("bytes"),
+                    value});
   }
   end_run();
   const Summary summary = summarize(Recording::open(folder_.path()).value()).value();

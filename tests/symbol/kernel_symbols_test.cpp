@@ -6,7 +6,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view kList =
+constexpr std::string_view kSymbolList =
     "0000000000000000 A fixed_percpu_data\n"
     "ffffffff81000000 T _stext\n"
     "ffffffff81000000 T _text\n"
@@ -21,7 +21,7 @@ constexpr std::string_view kList =
     "nonsense\nffffffff81000400\nffffffff81000400 T\nffffffff81000400 T \n";
 
 TEST(KernelSymbols, Finds) {
-  const auto symbols = KernelSymbols::parse(kList);
+  const auto symbols = KernelSymbols::parse(kSymbolList);
   ASSERT_TRUE(symbols.ok());
   const auto name = [&](uint64_t address) {
     const auto found = symbols.value().find(address);

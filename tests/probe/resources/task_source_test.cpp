@@ -20,9 +20,9 @@
 namespace fathom {
 namespace {
 
-using testing::Told;
-using testing::watch_tree;
-using testing::WatchedTree;
+using fixtures::Told;
+using fixtures::watch_tree;
+using fixtures::WatchedTree;
 using Kind = TaskEvent::Kind;
 
 constexpr int64_t kMib = int64_t{1} << 20;
@@ -43,7 +43,7 @@ class TaskSourceTest : public ::testing::TestWithParam<Rung> {
  protected:
   // Skips the test where this rung cannot start.
   void run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), testing::task_tree_program());
+    arguments.insert(arguments.begin(), fixtures::task_tree_program());
     tree_ = watch_tree(GetParam().watch, arguments);
     if (!tree_.error.empty()) GTEST_SKIP() << GetParam().name << ": " << tree_.error;
     EXPECT_EQ(tree_.dropped, 0);
@@ -130,8 +130,8 @@ TEST_P(TaskSourceTest, ExecTellsPathAndArguments) {
   if (IsSkipped()) return;
   ASSERT_EQ(tree_.of(Kind::kExec).size(), 1U);
   const Told exec = tree_.of(Kind::kExec)[0];
-  EXPECT_EQ(exec.exe, testing::task_tree_program());
-  EXPECT_EQ(exec.args, testing::task_tree_program() + std::string("\0nap\00040\0", 8));
+  EXPECT_EQ(exec.exe, fixtures::task_tree_program());
+  EXPECT_EQ(exec.args, fixtures::task_tree_program() + std::string("\0nap\00040\0", 8));
 }
 
 TEST_P(TaskSourceTest, ShortChildrenAreAllSeen) {
@@ -265,7 +265,7 @@ WatchedTree use(int64_t written_bytes, int64_t touched_mib) {
   char path[] = "/tmp/fathom-use-XXXXXX";
   close(mkstemp(path));
   WatchedTree tree =
-      watch_tree(watch_tasks_by_bpf, {testing::task_tree_program(), "use", path,
+      watch_tree(watch_tasks_by_bpf, {fixtures::task_tree_program(), "use", path,
                                       std::to_string(written_bytes), std::to_string(touched_mib)});
   unlink(path);
   return tree;
@@ -291,7 +291,7 @@ TEST(BpfTasks, UsageAtExitIsExact) {
 
 TEST(BpfTasks, TellsWhatATaskIsCalledInItsNamespace) {
   const WatchedTree tree =
-      watch_tree(watch_tasks_by_bpf, {"unshare", "--pid", "--fork", testing::task_tree_program(),
+      watch_tree(watch_tasks_by_bpf, {"unshare", "--pid", "--fork", fixtures::task_tree_program(),
                                       "children-threads", "1", "1", "20"});
   if (!tree.error.empty()) GTEST_SKIP() << tree.error;
   const auto forks = tree.of(Kind::kFork);

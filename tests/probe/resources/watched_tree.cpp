@@ -20,7 +20,7 @@
 #include "support/folders.h"
 #include "support/temp_folder.h"
 
-namespace fathom::testing {
+namespace fathom::fixtures {
 namespace {
 
 constexpr int kMostTries = 500;
@@ -174,4 +174,4 @@ WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& comma
 
 std::string task_tree_program() { return build_folder() + "/workloads/task_tree"; }
 
-}  // namespace fathom::testing
+}  // namespace fathom::fixtures

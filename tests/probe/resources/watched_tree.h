@@ -12,7 +12,7 @@
 
 #include "probe/resources/task_source.h"
 
-namespace fathom::testing {
+namespace fathom::fixtures {
 
 struct Told {
   TaskEvent::Kind kind;
@@ -51,4 +51,4 @@ WatchedTree watch_tree(const Watch& watch, const std::vector<std::string>& comma
 // The program built from tests/workloads/task_tree.cpp.
 std::string task_tree_program();
 
-}  // namespace fathom::testing
+}  // namespace fathom::fixtures

@@ -7,7 +7,7 @@
 #include "launch/process_launcher.h"
 #include "support/folders.h"
 
-namespace fathom::testing {
+namespace fathom::fixtures {
 namespace {
 
 constexpr int64_t kSettleNs = 5 * kNsPerMs;
@@ -59,4 +59,4 @@ SampledRun sample_program(OpenSource open, const std::vector<std::string>& comma
 
 std::string workload(const std::string& name) { return build_folder() + "/workloads/" + name; }
 
-}  // namespace fathom::testing
+}  // namespace fathom::fixtures

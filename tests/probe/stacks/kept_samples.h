@@ -8,7 +8,7 @@
 
 #include "probe/stacks/sample_source.h"
 
-namespace fathom::testing {
+namespace fathom::fixtures {
 
 struct KeptChange {
   TaskChange::Kind kind;
@@ -69,4 +69,4 @@ SampledRun sample_program(OpenSource open, const std::vector<std::string>& comma
 
 std::string workload(const std::string& name);
 
-}  // namespace fathom::testing
+}  // namespace fathom::fixtures

@@ -16,17 +16,17 @@
 namespace fathom {
 namespace {
 
-using testing::KeptChange;
-using testing::KeptSample;
-using testing::KeptSamples;
-using testing::sample_program;
-using testing::SampledRun;
-using testing::workload;
+using fixtures::KeptChange;
+using fixtures::KeptSample;
+using fixtures::KeptSamples;
+using fixtures::sample_program;
+using fixtures::SampledRun;
+using fixtures::workload;
 using Kind = TaskChange::Kind;
 
 struct Rung {
   const char* name;
-  testing::OpenSource open;
+  fixtures::OpenSource open;
 };
 void PrintTo(const Rung& rung, std::ostream* out) { *out << rung.name; }
 constexpr Rung kRungs[] = {{"bpf", sample_by_bpf}, {"perf", sample_by_perf}};
