@@ -45,4 +45,11 @@ Result<CallTotals> load_call_totals(const Recording& recording) {
   return found;
 }
 
+Error no_calls_error(const Recording& recording) {
+  return {
+      Code::kNotFound, recording.path() + " contains no calls",
+      "record calls with: fathom run --probe io -- COMMAND; for stacks: --as flamegraph; for any "
+      "table: --as csv --table TABLE"};
+}
+
 }  // namespace fathom

@@ -23,4 +23,7 @@ struct CallTotals {
 
 Result<CallTotals> load_call_totals(const Recording& recording);
 
+// The error of a format for calls where the recording contains none.
+Error no_calls_error(const Recording& recording);
+
 }  // namespace fathom

@@ -7,6 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "base/saturate.h"
+#include "report/call_totals.h"
 #include "report/pftrace_stacks.h"
 
 namespace fathom {
@@ -45,6 +46,8 @@ constexpr uint64_t kCounterTracks = uint64_t{1} << 63;
 class Packets {
  public:
   explicit Packets(std::FILE* out) : out_(out) {}
+
+  [[nodiscard]] bool empty() const { return first_; }
 
   template <class Fill>
   Status add(Fill&& fill) {
@@ -241,7 +244,7 @@ Status write_pftrace_report(const Recording& recording, const ReportOptions& opt
     }));
   }
   PftraceStacks stacks;
-  return recording.read(tables_of<Span>(), [&](const Batch& batch) -> Status {
+  TRY(recording.read(tables_of<Span>(), [&](const Batch& batch) -> Status {
     stacks.begin_batch(batch.dictionary);
     // Outer calls begin first.
     std::vector<const Span*> spans;
@@ -253,7 +256,9 @@ Status write_pftrace_report(const Recording& recording, const ReportOptions& opt
     for (const Span* span : spans)
       TRY(write_span(*span, batch.dictionary, packets, tracks, stacks));
     return {};
-  });
+  }));
+  if (packets.empty()) return no_calls_error(recording);
+  return {};
 }
 
 }  // namespace fathom

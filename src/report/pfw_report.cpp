@@ -7,6 +7,7 @@
 
 #include "base/saturate.h"
 #include "record/batch_names.h"
+#include "report/call_totals.h"
 #include "report/pfw_line.h"
 
 namespace fathom {
@@ -18,6 +19,24 @@ constexpr std::string_view kEvents = "counters";  // that were only counted: no 
 int64_t since(int64_t time_ns, int64_t start_ns) {
   return std::max<int64_t>(difference_saturating(time_ns, start_ns), 0);
 }
+
+// Writes the head of the file before the first event.
+class EventWriter {
+ public:
+  EventWriter(const PfwLines& lines, std::FILE* out) : lines_(lines), out_(out) {}
+
+  Status write(std::string_view event) {
+    if (empty_) TRY(print_to(out_, lines_.head()));
+    empty_ = false;
+    return print_to(out_, event);
+  }
+  [[nodiscard]] bool empty() const { return empty_; }
+
+ private:
+  const PfwLines& lines_;
+  std::FILE* out_;
+  bool empty_ = true;
+};
 
 // Counters of one slice, thread, function and file, which may have come in several rows.
 class SliceSums {
@@ -34,7 +53,7 @@ class SliceSums {
     }
   }
 
-  Status write(PfwLines& lines, int64_t start_ns, std::FILE* out) const {
+  Status write(PfwLines& lines, int64_t start_ns, EventWriter& out) const {
     for (const auto& [key, sum] : sums_) {
       const auto& [slice_ns, thread, layer, name, file] = key;
       PfwCall call;
@@ -48,7 +67,7 @@ class SliceSums {
       call.count = sum.count;
       call.time_ns = sum.time_ns;
       call.bytes = sum.bytes;
-      TRY(print_to(out, lines.counter(call)));
+      TRY(out.write(lines.counter(call)));
     }
     return {};
   }
@@ -62,7 +81,7 @@ class SliceSums {
   std::map<std::tuple<int64_t, ThreadId, StringId, StringId, StringId>, Sum> sums_;
 };
 
-Status write_spans(const Batch& batch, PfwLines& lines, int64_t start_ns, std::FILE* out) {
+Status write_spans(const Batch& batch, PfwLines& lines, int64_t start_ns, EventWriter& out) {
   const Dictionary& names = batch.dictionary;
   for (const Span& span : batch.rows.of<Span>()) {
     PfwCall call;
@@ -75,17 +94,17 @@ Status write_spans(const Batch& batch, PfwLines& lines, int64_t start_ns, std::F
     call.at_ns = difference_saturating(span.start_ns, start_ns);
     call.time_ns = span.duration_ns;
     call.bytes = span.bytes;
-    TRY(print_to(out, lines.call(call)));
+    TRY(out.write(lines.call(call)));
   }
   return {};
 }
 
-Status write_gauges(const Batch& batch, PfwLines& lines, int64_t start_ns, std::FILE* out) {
+Status write_gauges(const Batch& batch, PfwLines& lines, int64_t start_ns, EventWriter& out) {
   const Dictionary& names = batch.dictionary;
   for (const Gauge& gauge : batch.rows.of<Gauge>()) {
     if (names.text(gauge.scope) != "host") continue;
-    TRY(print_to(out, lines.gauge(names.text(gauge.name), names.text(gauge.unit),
-                                  since(gauge.time_ns, start_ns), gauge.value)));
+    TRY(out.write(lines.gauge(names.text(gauge.name), names.text(gauge.unit),
+                              since(gauge.time_ns, start_ns), gauge.value)));
   }
   return {};
 }
@@ -98,21 +117,21 @@ Status write_pfw_report(const Recording& recording, const ReportOptions& options
   const int64_t start_ns = runs.empty() ? 0 : runs.front().start_ns;
   PfwLines lines(options.generation,
                  runs.empty() ? "" : std::string(tables->text(runs.front().host)));
-  TRY(print_to(options.out, lines.head()));
+  EventWriter out(lines, options.out);
   SliceSums sums;
   TRY(recording.read(tables_of<Counter>(), [&](const Batch& batch) -> Status {
     sums.add(batch);
     return {};
   }));
-  TRY(sums.write(lines, start_ns, options.out));
-  TRY(recording.read(tables_of<Span>(), [&](const Batch& batch) {
-    return write_spans(batch, lines, start_ns, options.out);
-  }));
+  TRY(sums.write(lines, start_ns, out));
+  TRY(recording.read(tables_of<Span>(),
+                     [&](const Batch& batch) { return write_spans(batch, lines, start_ns, out); }));
   if (options.generation >= 2) {
     TRY(recording.read(tables_of<Gauge>(), [&](const Batch& batch) {
-      return write_gauges(batch, lines, start_ns, options.out);
+      return write_gauges(batch, lines, start_ns, out);
     }));
   }
+  if (out.empty()) return no_calls_error(recording);
   return print_to(options.out, lines.tail());
 }
 

@@ -90,6 +90,11 @@ std::optional<double> memory_share(const Loaded& loaded, int64_t time_ns) {
   return 100 * found->second / loaded.memory_bytes;
 }
 
+Error too_few_readings() {
+  return {Code::kNotFound, "the recording has fewer than two readings of CPU and memory",
+          "read more often: fathom run --interval 10ms"};
+}
+
 std::string number_or_null(const std::optional<double>& value) {
   return value ? fmt::format("{:.3f}", *value) : "null";
 }
@@ -114,6 +119,7 @@ Status write_waap_json(const Recording& recording, const ReportOptions& options)
         unix_seconds(loaded, time_ns));
     between = ",\n";
   }
+  if (text == "[") return too_few_readings();
   return print_to(options.out, text + "\n]\n");
 }
 
@@ -140,6 +146,7 @@ Status write_waap_csv(const Recording& recording, const ReportOptions& options) 
     const auto memory = memory_share(loaded, time_ns);
     if (whole) text += line + (memory ? fmt::format(",{:.3f}\n", *memory) : ",\n");
   }
+  if (text.ends_with(",Memory%\n")) return too_few_readings();
   return print_to(options.out, text);
 }
 
