@@ -34,6 +34,7 @@ SampledScope SampledScope::of(const Target& target) {
 SampledScope SampledScope::of_tasks(const Target& target) {
   SampledScope scope;
   if (target.scope().kind == Scope::Kind::kSystem) return scope;
+  scope.target_ = &target;
   for (const int64_t pid : processes_in(target)) {
     const auto threads = list_ids(proc_folder(pid) + "/task");
     if (threads.ok())
@@ -54,6 +55,10 @@ std::vector<PerfPlace> SampledScope::places() const {
   std::vector<PerfPlace> places;
   for (const int64_t thread : threads_) places.push_back({static_cast<pid_t>(thread), 0});
   return places;
+}
+
+std::vector<int64_t> SampledScope::processes() const {
+  return target_ != nullptr ? processes_in(*target_) : threads_;
 }
 
 const char* SampledScope::name() const {

@@ -30,13 +30,16 @@ class SampledScope {
   Result<std::vector<Fd>> open(perf_event_attr attr, int cpu) const;
   // Where an event goes; valid as long as this.
   [[nodiscard]] std::vector<PerfPlace> places() const;
+  // Those of a tree that run now; valid as long as the target that this was made of.
+  [[nodiscard]] std::vector<int64_t> processes() const;
   // Whether places are threads, whose events go to what they start, and not CPUs.
   [[nodiscard]] bool is_tree() const { return !cgroup_.valid() && !threads_.empty(); }
   [[nodiscard]] const char* name() const;
 
  private:
   Fd cgroup_;
-  std::vector<int64_t> threads_;  // empty: all
+  std::vector<int64_t> threads_;    // empty: all
+  const Target* target_ = nullptr;  // of its threads; nullptr: those of a single process
 };
 
 }  // namespace fathom

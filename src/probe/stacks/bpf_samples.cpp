@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
+#include <unordered_set>
 
 #include "base/bpf.h"
 #include "base/bpf_ring.h"
@@ -24,6 +26,7 @@ namespace {
 constexpr size_t kAllRingsBytes = size_t{16} << 20;
 constexpr size_t kMostRingBytes = size_t{4} << 20;
 constexpr size_t kLeastRingBytes = size_t{1} << 20;
+constexpr size_t kMinTreeCapacity = 1024;  // processes that may start while the tree is listed
 
 // Samples of one CPU.
 class CopyStream final : public TimedStream {
@@ -75,7 +78,7 @@ class BpfSamples final : public SampleSource {
     return fds;
   }
   [[nodiscard]] int64_t dropped() const override {
-    return static_cast<int64_t>(*programs_.dropped) + changes_->lost();
+    return static_cast<int64_t>(*programs_.dropped + *programs_.not_followed) + changes_->lost();
   }
   [[nodiscard]] int64_t owed(uint32_t sampler) const override {
     int64_t sum = 0;
@@ -95,7 +98,8 @@ class BpfSamples final : public SampleSource {
   [[nodiscard]] bool sees_kernel() const override { return events_.sees_kernel(); }
 
  private:
-  Status load();
+  Status load(const SampledScope& scope);
+  Status follow_tree(const SampledScope& scope);
   Status add_ring(int cpu);
   Status attach();
 
@@ -121,20 +125,43 @@ Result<std::unique_ptr<SampleSource>> BpfSamples::make(const SampledScope& scope
   const size_t cpus = source->changes_->rings().size();
   source->ring_bytes_ =
       std::clamp(std::bit_floor(kAllRingsBytes / cpus), kLeastRingBytes, kMostRingBytes);
-  TRY(source->load());
+  TRY(source->load(scope));
   for (EventRings::Ring& ring : source->changes_->rings()) {
     source->streams_.push_back(make_ring_stream(*source->changes_, ring));
     TRY(source->add_ring(ring.cpu));
   }
   for (const auto& stream : source->streams_) source->order_.push_back(stream.get());
-  TRY(source->events_.open(scope, samplers, 0, *source->changes_));
+  if (scope.is_tree()) TRY(source->follow_tree(scope));
+  TRY(source->events_.open(scope, samplers, {.per_cpu = scope.is_tree()}, *source->changes_));
   TRY(source->attach());
   return std::unique_ptr<SampleSource>(std::move(source));
 }
 
-Status BpfSamples::load() {
-  if (const int failed = load_stack_programs(&programs_, ring_bytes_ / 2); failed != 0)
-    return bpf_error("load the BPF sampler", failed);
+Status BpfSamples::load(const SampledScope& scope) {
+  const size_t capacity =
+      scope.is_tree() ? kMinTreeCapacity + 2 * scope.processes().size() : size_t{0};
+  const int failed =
+      load_stack_programs(&programs_, ring_bytes_ / 2, static_cast<uint32_t>(capacity));
+  if (failed != 0) return bpf_error("load the BPF sampler", failed);
+  return {};
+}
+
+// What an adopted process starts is followed. So once a list has no new process, none is missing.
+Status BpfSamples::follow_tree(const SampledScope& scope) {
+  if (const int failed = follow_stack_tree(&programs_); failed != 0)
+    return bpf_error("attach the BPF program for forks", failed);
+  std::unordered_set<int64_t> adopted;
+  for (bool added = true; added;) {
+    added = false;
+    for (const int64_t pid : scope.processes()) {
+      if (!adopted.insert(pid).second) continue;
+      added = true;
+      const auto key = static_cast<int32_t>(pid);
+      const uint8_t present = 1;
+      const int failed = bpf_map_update_elem(programs_.tree_adopted_fd, &key, &present, BPF_ANY);
+      if (failed != 0) return bpf_error("follow process " + std::to_string(pid), failed);
+    }
+  }
   return {};
 }
 

@@ -55,7 +55,8 @@ Result<std::unique_ptr<SampleSource>> PerfSamples::make(const SampledScope& scop
                               kLeastRingBytes));
   source->rings_ = std::make_unique<EventRings>(std::move(rings));
   for (size_t i = 0; i < source->events_.size(); ++i) {
-    TRY(source->events_[i].open(scope, samplers, CopySize::kBytes[i], *source->rings_, i == 0));
+    TRY(source->events_[i].open(
+        scope, samplers, {.copy_bytes = CopySize::kBytes[i], .enabled = i == 0}, *source->rings_));
   }
   for (EventRings::Ring& ring : source->rings_->rings()) {
     source->streams_.push_back(make_ring_stream(*source->rings_, ring));

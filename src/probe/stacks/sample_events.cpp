@@ -71,14 +71,28 @@ Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& 
   return {};
 }
 
+// What tasks of the scope use, without samples.
+Status SampleEvents::open_count(const SampledScope& scope, perf_event_attr attr, uint32_t sampler) {
+  constexpr int kAnyCpu = -1;
+  attr.freq = 0;
+  attr.sample_freq = 0;
+  TRY_ASSIGN(std::vector<Fd> events, scope.open(attr, kAnyCpu));
+  for (Fd& event : events) counts_.push_back({std::move(event), sampler});
+  return {};
+}
+
 Status SampleEvents::open_samplers(const SampledScope& scope, const Samplers& samplers,
-                                   uint32_t copy_bytes, EventRings& rings, bool enabled) {
+                                   const How& how, EventRings& rings) {
   events_.clear();
+  counts_.clear();
+  const SampledScope all_tasks;
   for (uint32_t i = 0; i < samplers.size(); ++i) {
-    perf_event_attr attr = sampling_attr(samplers[i], copy_bytes);
-    attr.disabled = enabled ? 0 : 1;
+    perf_event_attr attr = sampling_attr(samplers[i], how.copy_bytes);
+    attr.disabled = how.enabled ? 0 : 1;
     if (!sees_kernel_) attr.exclude_kernel = 1;
-    Status opened = open_all(scope, attr, i, rings);
+    const bool per_cpu = how.per_cpu && samplers[i].rate_hz != 0;
+    Status opened = open_all(per_cpu ? all_tasks : scope, attr, i, rings);
+    if (opened.ok() && per_cpu) opened = open_count(scope, attr, i);
     if (opened.ok()) continue;
     if (opened.error().code != Code::kUnsupported) return opened;
     return std::move(opened)
@@ -91,15 +105,16 @@ Status SampleEvents::open_samplers(const SampledScope& scope, const Samplers& sa
   return {};
 }
 
-Status SampleEvents::open(const SampledScope& scope, const Samplers& samplers, uint32_t copy_bytes,
-                          EventRings& rings, bool enabled) {
+Status SampleEvents::open(const SampledScope& scope, const Samplers& samplers, const How& how,
+                          EventRings& rings) {
+  per_cpu_ = how.per_cpu;
   sees_kernel_ = std::any_of(samplers.begin(), samplers.end(), [](const Sampler& sampler) {
     return sampler.what.attr.exclude_kernel == 0;
   });
-  Status opened = open_samplers(scope, samplers, copy_bytes, rings, enabled);
+  Status opened = open_samplers(scope, samplers, how, rings);
   if (opened.ok() || opened.error().code != Code::kPermission || !sees_kernel_) return opened;
   sees_kernel_ = false;
-  return open_samplers(scope, samplers, copy_bytes, rings, enabled);
+  return open_samplers(scope, samplers, how, rings);
 }
 
 void SampleEvents::enable(bool on) const {
@@ -109,7 +124,7 @@ void SampleEvents::enable(bool on) const {
 
 int64_t SampleEvents::counted(uint32_t sampler) const {
   int64_t sum = 0;
-  for (const Event& event : events_) {
+  for (const Event& event : per_cpu_ ? counts_ : events_) {
     uint64_t value = 0;
     if (event.sampler == sampler && read(event.fd.get(), &value, sizeof value) == sizeof value)
       sum += static_cast<int64_t>(value);

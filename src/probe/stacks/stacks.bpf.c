@@ -10,10 +10,12 @@
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
 
 #include "wire/stacks.h"
 
 #include "probe/stack_copy.bpf.h"
+#include "probe/task_tree.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -33,9 +35,11 @@ struct {
 } rings SEC(".maps");
 
 uint64_t dropped = 0;
+uint64_t not_followed = 0; /* tasks of the tree that could not be marked */
 /* What dropped samples stood for: the next one of the CPU and the sampler stands for that, too, so
  * that sums are right. */
 uint64_t owed[kWireMostCpus * kWireMostSamplers];
+const volatile uint32_t only_tree = 0;        /* events are of all tasks: take those of the tree */
 const volatile uint64_t wake_bytes = 1 << 20; /* waiting in a ring: then its reader is woken */
 
 struct Job {
@@ -82,15 +86,22 @@ static __always_inline int take(const struct Job* job, const uint32_t room) {
   return 0;
 }
 
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  if (!follow_child(parent, child)) __sync_fetch_and_add(&not_followed, 1);
+  return 0;
+}
+
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data* context) {
+  struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
+  if (only_tree && !is_in_tree(task)) return 0;
   const uint32_t cpu = bpf_get_smp_processor_id();
   void* ring = bpf_map_lookup_elem(&rings, &cpu);
   if (!ring) {
     __sync_fetch_and_add(&dropped, 1);
     return 0;
   }
-  struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
   struct WireRegisters registers = {};
   struct Job job = {context, ring, &registers, 0, 0, BPF_CORE_READ_BITFIELD(task, in_execve)};
   const uint64_t has_stack = BPF_CORE_READ(task, mm, start_stack); /* not yet, early in exec */

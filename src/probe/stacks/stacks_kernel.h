@@ -17,6 +17,8 @@ struct thread_struct {
 
 struct task_struct {
   unsigned int flags;
+  int pid;
+  int tgid;
   unsigned int in_execve : 1;
   struct mm_struct* mm;
   struct thread_struct thread;
