@@ -252,7 +252,7 @@ void Cgroup::limit_by_recorder() {
   if (!places.ok()) return;
   const bool one_tree = access((unified_ + "/cpu.stat").c_str(), F_OK) == 0 &&
                         access((places.value().unified + "/cpu.max").c_str(), F_OK) == 0;
-  limited_.push_back({one_tree ? unified_ : places.value().cpu, ""});
+  limited_.push_back({one_tree ? unified_ : places.value().cpu, "", false, !one_tree});
 }
 
 void remove_in_all_trees(const std::string& path) {

@@ -75,6 +75,8 @@ class Cgroup {
     // The engine keeps a process of its own (conmon) in the cgroup above, so that the sums there
     // are not the container's alone.
     bool shared = false;
+    // The cgroup is not the target's: those below it belong to other programs.
+    bool of_recorder = false;
   };
   [[nodiscard]] const std::vector<Limited>& limited() const { return limited_; }
   // The same of one that was found by its name.

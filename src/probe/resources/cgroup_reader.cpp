@@ -95,9 +95,12 @@ CgroupReader::CgroupReader(const Cgroup& cgroup)
   hits_ = either(unified, "/memory.events", limit.empty() ? memory : limit, "/memory.failcnt");
   // With a limit of memory and swap together, its failures are counted apart.
   hits_swap_ = in(limit.empty() ? memory : limit, "/memory.memsw.failcnt");
-  for (const Cgroup::Limited& limited : cgroup.limited())
+  for (const Cgroup::Limited& limited : cgroup.limited()) {
+    using Below = ThrottleReader::Below;
+    const Below below = limited.of_recorder ? Below::kExcluded : Below::kIncluded;
     limited_.push_back(
-        {ThrottleReader(limited.cpu), in(limited.memory, "/memory.oom_control"), {}, {}});
+        {ThrottleReader(limited.cpu, below), in(limited.memory, "/memory.oom_control"), {}, {}});
+  }
   if (shared)
     peak_above_ =
         either(cgroup.unified(), "/memory.peak", cgroup.memory(), "/memory.max_usage_in_bytes");

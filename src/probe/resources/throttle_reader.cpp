@@ -32,13 +32,14 @@ Throttling parse_throttling(std::string_view cpu_stat) {
   return found;
 }
 
-ThrottleReader::ThrottleReader(const std::string& folder) : folder_(folder) {
+ThrottleReader::ThrottleReader(const std::string& folder, Below below)
+    : folder_(folder), below_(below) {
   if (folder_.empty()) return;
   add_level(folder_, false);
   for (fs::path above = fs::path(folder_).parent_path();
        access((above / "cgroup.procs").c_str(), F_OK) == 0; above = above.parent_path())
     add_level(above, false);
-  add_below(folder_, false);
+  find_below(false);
 }
 
 void ThrottleReader::add_level(const std::string& folder, bool born_now) {
@@ -48,6 +49,10 @@ void ThrottleReader::add_level(const std::string& folder, bool born_now) {
   level.last = parse_throttling(level.cpu_stat.read());
   if (!born_now) level.first = level.last;
   levels_.push_back(std::move(level));
+}
+
+void ThrottleReader::find_below(bool born_now) {
+  if (!folder_.empty() && below_ == Below::kIncluded) add_below(folder_, born_now);
 }
 
 // A directory of cgroups has a link of each directory in it, and two of its own.
@@ -63,7 +68,7 @@ void ThrottleReader::add_below(const std::string& folder, bool born_now) {
 }
 
 void ThrottleReader::begin() {
-  if (!folder_.empty()) add_below(folder_, false);
+  find_below(false);
   for (Level& level : levels_) {
     if (const Throttling now = parse_throttling(level.cpu_stat.read()); now.periods)
       level.last = now;
@@ -73,7 +78,7 @@ void ThrottleReader::begin() {
 
 Throttling ThrottleReader::read() {
   Throttling most;
-  if (!folder_.empty()) add_below(folder_, true);
+  find_below(true);
   for (Level& level : levels_) {
     if (const Throttling now = parse_throttling(level.cpu_stat.read()); now.periods)
       level.last = now;

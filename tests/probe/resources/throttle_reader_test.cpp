@@ -101,6 +101,15 @@ TEST_F(RealCgroups, CountsOfALimitBelowAreSeenFromAboveAndStayWhenItIsRemoved) {
   EXPECT_EQ(reader.read().throttled_periods, seen.throttled_periods);
 }
 
+TEST_F(RealCgroups, CountsOfALimitBelowAreLeftToItsOwnerWhereBelowIsExcluded) {
+  limit(inner_);
+  spin();
+  ThrottleReader reader(outer_, ThrottleReader::Below::kExcluded);
+  reader.begin();
+  ASSERT_TRUE(throttled_to(inner_, counted(inner_) + 5));
+  EXPECT_EQ(reader.read().throttled_periods.value_or(0), 0);
+}
+
 TEST(Throttling, OfBothVersionsIsRead) {
   const Throttling v1 =
       parse_throttling("nr_periods 22\nnr_throttled 20\nthrottled_time 976583368\n");
