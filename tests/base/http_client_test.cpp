@@ -134,10 +134,12 @@ class Endless {
     port_ = std::to_string(ntohs(at.sin_port));
     thread_ = std::thread([this, start = std::move(start), text = std::move(text)] {
       const Fd peer(accept(fd_.get(), nullptr, nullptr));
-      bool sent = send(peer.get(), start.data(), start.size(), MSG_NOSIGNAL) >= 0;
-      while (sent) {
+      bool open = send(peer.get(), start.data(), start.size(), MSG_NOSIGNAL) >= 0;
+      while (open) {
         usleep(10'000);  // what a slow server does
-        sent = send(peer.get(), text.data(), text.size(), MSG_NOSIGNAL) >= 0;
+        char request[4096];
+        open = recv(peer.get(), request, sizeof request, MSG_DONTWAIT) != 0 &&
+               send(peer.get(), text.data(), text.size(), MSG_NOSIGNAL) >= 0;
       }
     });
   }
