@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Load for a hub, and what it does under it. bench/hub calls this; alone:
 //
-//   hub_load load URL JOB CLIENTS SECONDS UPDATES_A_BATCH KEYS   counters a second, exactness
-//   hub_load probe URL JOB SECONDS        time from send to visible on the event stream
+//   hub_load load URL JOB CLIENTS SECONDS UPDATES_A_BATCH KEYS RATE
+//                                         counters a second, exactness, and time from send to
+//                                         visible on the event stream meanwhile. RATE: updates per
+//                                         second of all clients; 0: as many as the hub accepts
 //   hub_load idle URL CONNECTIONS         memory of the hub per connection
 //   hub_load fill URL JOB COUNTERS        as many different counters
 //   hub_load body URL KIND                the body of an attack: names (a row of 150,000 names) or
@@ -79,27 +81,41 @@ struct Tally {
   std::atomic<int64_t> updates{0}, sum{0}, failures{0};
 };
 
-// Keeps some requests under way until `end_ns`, then hears the rest.
+// What one client sends.
+struct Batches {
+  const std::vector<Made>& frames;
+  size_t updates = 0;  // of each
+  int64_t gap_ns = 0;  // between two; 0: kInFlight at a time
+};
+
+// Sends until `end_ns`, then receives the remaining responses.
 void run_client(const HttpUrl& url, const std::string& job, const std::string& run,
-                const std::vector<Made>& frames, size_t updates, int64_t end_ns, Tally& tally) {
+                const Batches& batches, int64_t end_ns, Tally& tally) {
   HttpClient http(url, "", 60'000);
   const std::string target = fmt::format("/api/v1/jobs/{}/batches?run={}&sequence=", job, run);
+  const auto& frames = batches.frames;
   size_t sent = 0, heard = 0;
+  int64_t due_ns = monotonic_ns();
   while (true) {
-    while (monotonic_ns() < end_ns && sent - heard < kInFlight) {
+    while (monotonic_ns() < end_ns && due_ns <= monotonic_ns() && sent - heard < kInFlight) {
       if (!http.send("POST", target + std::to_string(sent + 1), kFramesType,
                      frames[sent % frames.size()].frame)
                .ok())
         break;
       ++sent;
+      due_ns += batches.gap_ns;
     }
-    if (sent == heard) return;
+    if (sent == heard) {
+      if (monotonic_ns() >= end_ns || batches.gap_ns == 0) return;
+      usleep(1'000);
+      continue;
+    }
     const auto answer = http.receive();
     if (!answer.ok() || answer.value().status != 200) {
       ++tally.failures;
       return;
     }
-    tally.updates += static_cast<int64_t>(updates);
+    tally.updates += static_cast<int64_t>(batches.updates);
     tally.sum += frames[heard++ % frames.size()].sum;
   }
 }
@@ -124,12 +140,99 @@ int64_t total_of(const HttpUrl& url, const std::string& job) {
   return total;
 }
 
+double percentile(std::vector<double>& values, double share) {
+  if (values.empty()) return NAN;
+  std::sort(values.begin(), values.end());
+  return values[std::min(values.size() - 1,
+                         static_cast<size_t>(share * static_cast<double>(values.size())))];
+}
+
+// Time from send to visible on the event stream, of small batches. They are due every kProbeGapNs,
+// whether or not those before were acknowledged, and their time counts from then: waiting for each
+// would send most of them while the hub is idle.
+class Probe {
+ public:
+  Probe(const HttpUrl& url, std::string job)
+      : url_(url), job_(std::move(job)), watcher_([this] { watch(); }) {
+    while (!watching_) usleep(1'000);
+  }
+
+  // Sends until `end_ns`, then waits until all were seen. Called once.
+  void send_until(int64_t end_ns) {
+    HttpClient http(url_, "");
+    const std::string target = fmt::format("/api/v1/jobs/{}/lines?run={}&sequence=", job_, run_);
+    int64_t sent = 0, heard = 0;
+    for (int64_t due_ns = monotonic_ns(); due_ns < end_ns; due_ns += kProbeGapNs) {
+      for (int64_t now; (now = monotonic_ns()) < due_ns;)
+        usleep(static_cast<useconds_t>((due_ns - now) / 1'000 + 1));
+      if (sent - heard == kProbesInFlight && !http.receive().ok()) break;
+      heard += sent - heard == kProbesInFlight ? 1 : 0;
+      {
+        const std::lock_guard lock(mutex_);
+        due_ns_[sent + 1] = due_ns;
+      }
+      if (!http.send("POST", target + std::to_string(++sent), kLinesType,
+                     R"({"node":"probe","x":1})")
+               .ok())
+        break;
+    }
+    while (heard < sent && http.receive().ok()) ++heard;
+    while (unseen() > 0 && monotonic_ns() < end_ns + kMostWaitNs) usleep(10'000);
+    over_ = true;
+    (void)HttpClient(url_, "").call("POST", "/api/v1/jobs/" + job_ + "/lines", kLinesType,
+                                    R"({"mark":"over"})");
+    watcher_.join();
+  }
+  std::string json() {
+    return fmt::format(R"({{"probes":{},"unseen":{},"p50_ms":{:.1f},"p99_ms":{:.1f}}})",
+                       times_ms_.size(), unseen(), percentile(times_ms_, 0.5),
+                       percentile(times_ms_, 0.99));
+  }
+
+ private:
+  static constexpr int64_t kProbeGapNs = 20 * kNsPerMs;
+  static constexpr int64_t kProbesInFlight = 32;  // what a hub reads ahead of one connection
+
+  size_t unseen() {
+    const std::lock_guard lock(mutex_);
+    return due_ns_.size();
+  }
+  void watch() {
+    HttpClient http(url_, "", 5'000);
+    std::string rest;
+    (void)http.stream("/api/v1/jobs/" + job_ + "/events", [&](std::string_view part) -> Status {
+      watching_ = true;
+      rest += part;
+      for (size_t end; (end = rest.find("\n\n")) != std::string::npos; rest.erase(0, end + 2)) {
+        const int64_t applied = json_number(std::string_view(rest).substr(0, end), run_);
+        const std::lock_guard lock(mutex_);
+        while (!due_ns_.empty() && due_ns_.begin()->first <= applied) {
+          times_ms_.push_back(static_cast<double>(monotonic_ns() - due_ns_.begin()->second) / 1e6);
+          due_ns_.erase(due_ns_.begin());
+        }
+      }
+      return over_ ? Status(Error{Code::kExists, "over"}) : Status();
+    });
+  }
+
+  const HttpUrl url_;
+  const std::string job_, run_ = fmt::format("probe-{}", getpid());
+  std::mutex mutex_;
+  std::map<int64_t, int64_t> due_ns_;  // by sequence, those not seen yet
+  std::vector<double> times_ms_;
+  std::atomic<bool> watching_{false}, over_{false};
+  std::thread watcher_;
+};
+
 int load(const HttpUrl& url, char** words) {
   const std::string job = words[0];
   const int clients = std::atoi(words[1]);
   const double seconds = std::atof(words[2]);
   const auto updates = static_cast<size_t>(std::atoll(words[3]));
   const Zipf zipf(static_cast<size_t>(std::atoll(words[4])));
+  const double rate = std::atof(words[5]);
+  const auto gap_ns =
+      static_cast<int64_t>(rate > 0 ? 1e9 * clients * static_cast<double>(updates) / rate : 0);
   // A thousand clients share the frames of sixteen: making them is not what is measured.
   std::vector<std::vector<Made>> frames(static_cast<size_t>(std::min(clients, 16)));
   std::mt19937_64 random(7);
@@ -142,6 +245,7 @@ int load(const HttpUrl& url, char** words) {
   }
   Tally tally;
   const int64_t before = total_of(url, job);
+  Probe probe(url, job);
   const int64_t begin_ns = monotonic_ns();
   const int64_t end_ns = begin_ns + static_cast<int64_t>(seconds * 1e9);
   std::vector<std::thread> threads;
@@ -149,78 +253,19 @@ int load(const HttpUrl& url, char** words) {
   for (int i = 0; i < clients; ++i)
     threads.emplace_back([&, i] {
       run_client(url, job, fmt::format("load-{}-{}", getpid(), i),
-                 frames[static_cast<size_t>(i) % frames.size()], updates, end_ns, tally);
+                 {frames[static_cast<size_t>(i) % frames.size()], updates, gap_ns}, end_ns, tally);
     });
+  std::thread prober([&] { probe.send_until(end_ns); });
   for (std::thread& thread : threads) thread.join();
   const double took = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  prober.join();
   const bool exact = total_of(url, job) - before == tally.sum;
   fmt::print(
       "{{\"clients\":{},\"updates\":{},\"seconds\":{:.3f},\"per_second\":{:.0f},"
-      "\"failures\":{},\"exact\":{}}}\n",
+      "\"failures\":{},\"exact\":{},\"visible\":{}}}\n",
       clients, tally.updates.load(), took, static_cast<double>(tally.updates) / took,
-      tally.failures.load(), exact);
+      tally.failures.load(), exact, probe.json());
   return exact && tally.failures == 0 ? 0 : 1;
-}
-
-double percentile(std::vector<double>& values, double share) {
-  if (values.empty()) return NAN;
-  std::sort(values.begin(), values.end());
-  return values[std::min(values.size() - 1,
-                         static_cast<size_t>(share * static_cast<double>(values.size())))];
-}
-
-int probe(const HttpUrl& url, char** words) {
-  const std::string job = words[0];
-  const double seconds = std::atof(words[1]);
-  const std::string run = fmt::format("probe-{}", getpid());
-  std::mutex mutex;
-  std::map<int64_t, int64_t> sent_ns;
-  std::vector<double> latencies_ms;
-  std::atomic<bool> watching{false}, over{false};
-  std::thread watcher([&] {
-    HttpClient http(url, "", 5'000);
-    std::string rest;
-    (void)http.stream("/api/v1/jobs/" + job + "/events", [&](std::string_view part) -> Status {
-      watching = true;
-      rest += part;
-      for (size_t end; (end = rest.find("\n\n")) != std::string::npos; rest.erase(0, end + 2)) {
-        const int64_t stands = json_number(std::string_view(rest).substr(0, end), run);
-        const std::lock_guard lock(mutex);
-        while (!sent_ns.empty() && sent_ns.begin()->first <= stands) {
-          latencies_ms.push_back(static_cast<double>(monotonic_ns() - sent_ns.begin()->second) /
-                                 1e6);
-          sent_ns.erase(sent_ns.begin());
-        }
-      }
-      return over ? Status(Error{Code::kExists, "over"}) : Status();
-    });
-  });
-  while (!watching) usleep(1'000);
-  HttpClient http(url, "");
-  const int64_t end_ns = monotonic_ns() + static_cast<int64_t>(seconds * 1e9);
-  for (int64_t i = 1; monotonic_ns() < end_ns; ++i) {
-    {
-      const std::lock_guard lock(mutex);
-      sent_ns[i] = monotonic_ns();
-    }
-    (void)http.call("POST", fmt::format("/api/v1/jobs/{}/lines?run={}&sequence={}", job, run, i),
-                    kLinesType, "{\"node\":\"probe\",\"x\":1}");
-    usleep(10'000);
-  }
-  // Until all were seen: who stops early forgets the slowest.
-  const auto all_seen = [&] {
-    const std::lock_guard lock(mutex);
-    return sent_ns.empty();
-  };
-  while (!all_seen() && monotonic_ns() < end_ns + kMostWaitNs) usleep(10'000);
-  over = true;
-  (void)http.call("POST", fmt::format("/api/v1/jobs/{}/lines", job), kLinesType,
-                  "{\"mark\":\"over\"}");
-  watcher.join();
-  const size_t count = latencies_ms.size();
-  fmt::print("{{\"probes\":{},\"unseen\":{},\"p50_ms\":{:.1f},\"p99_ms\":{:.1f}}}\n", count,
-             sent_ns.size(), percentile(latencies_ms, 0.5), percentile(latencies_ms, 0.99));
-  return 0;
 }
 
 int64_t resident_bytes(const HttpUrl& url) {
@@ -303,11 +348,8 @@ int main(int argc, char** argv) {
     int words;
     int (*run)(const HttpUrl& url, char** words);
   };
-  constexpr Mode kModes[] = {{"load", 5, load},
-                             {"probe", 2, probe},
-                             {"idle", 1, idle},
-                             {"fill", 2, fill},
-                             {"body", 1, body}};
+  constexpr Mode kModes[] = {
+      {"load", 6, load}, {"idle", 1, idle}, {"fill", 2, fill}, {"body", 1, body}};
   for (const Mode& mode : kModes) {
     if (argc != mode.words + 3 || std::string_view(argv[1]) != mode.name) continue;
     const auto url = HttpUrl::parse(argv[2], kDefaultHubPort);

@@ -31,8 +31,8 @@ def number(value, unit="", digits=3):
     value = float(value)
     if not math.isfinite(value):
         return "–"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
-    return f"{value:,.{decimals}f} {unit}".rstrip()
+    decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    return f"{round(value, decimals):,.{max(0, decimals)}f} {unit}".rstrip()
 
 
 def seconds(value):
