@@ -244,7 +244,7 @@ Status write_pftrace_report(const Recording& recording, const ReportOptions& opt
     }));
   }
   PftraceStacks stacks;
-  TRY(recording.read(tables_of<Span>(), [&](const Batch& batch) -> Status {
+  const Status written = recording.read(tables_of<Span>(), [&](const Batch& batch) -> Status {
     stacks.begin_batch(batch.dictionary);
     // Outer calls begin first.
     std::vector<const Span*> spans;
@@ -256,9 +256,9 @@ Status write_pftrace_report(const Recording& recording, const ReportOptions& opt
     for (const Span* span : spans)
       TRY(write_span(*span, batch.dictionary, packets, tracks, stacks));
     return {};
-  }));
-  if (packets.empty()) return no_calls_error(recording);
-  return {};
+  });
+  if (written.ok() && packets.empty()) return no_calls_error(recording);
+  return written;
 }
 
 }  // namespace fathom
