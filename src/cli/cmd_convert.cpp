@@ -49,11 +49,10 @@ extern constinit const Command kConvertCommand = {
     .group = "Share",
     .summary = "Turn a journal into Parquet tables",
     .description =
-        "Happens by itself at the end of a run. Needed where a run was recorded with --no-tables, "
-        "where the "
-        "table engine (libduckdb) was not installed, or after a recorder was killed. The journal "
-        "is removed last: "
-        "nothing is lost if this is interrupted.\n\n"
+        "For programs that read Parquet. All commands of fathom also read the journal. `fathom "
+        "run` "
+        "makes the tables of a journal above 4 MB, and with --tables those of any. The journal is "
+        "removed last: nothing is lost if this is interrupted.\n\n"
         "    fathom convert make-1.fathom",
     .positionals = kPositionals,
     .run = run_convert,

@@ -38,6 +38,8 @@ constexpr int kExitTimeout = 124;
 constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
 constexpr int64_t kShortestInterval = 1'000'000;
+// A smaller journal is read as fast as tables; making them would take longer than a short run.
+constexpr int64_t kMaxJournalBytes = 4'000'000;
 
 // Whether a flag was given that means this probe.
 bool is_meant(const ProbeInfo& probe, const Arguments& arguments) {
@@ -211,11 +213,20 @@ void show_summary(const std::string& folder, const Arguments& arguments) {
   if (!shown.ok()) log_failure(shown.error());
 }
 
-// After the target: the summary, the tables unless the journal must stay, and what to do next.
+// Whether the tables are to be made at the end of the run. Tables say of a journal that could not
+// be completed what is missing.
+bool wants_tables(const Arguments& arguments, const SinkReport& journal) {
+  if (arguments.has("no-tables")) return false;
+  return arguments.has("tables") || journal.error || journal.bytes > kMaxJournalBytes;
+}
+
+// After the target has ended: the summary, the tables if wanted, and what to do next.
 void wrap_up(const std::string& folder, const Arguments& arguments, bool tables) {
   show_summary(folder, arguments);
-  if (tables && !arguments.has("no-tables")) {
+  if (tables) {
     if (auto made = make_tables(folder); !made.ok()) log_failure(made.error(), LogLevel::kWarning);
+  }
+  if (!arguments.has("no-tables")) {
     for (const std::string& recovered : recover_left_behind(folder)) {
       log_info("{} was left by a killed run; it has been recovered", recovered);
     }
@@ -281,7 +292,8 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
     log_error("{} records could not be written: {}", report.dropped_records, report.error->message);
     log_hint("what was written before is whole: fathom report {}", folder);
   }
-  wrap_up(folder, arguments, hub.end(folder));
+  const bool shipped = hub.end(folder);
+  wrap_up(folder, arguments, shipped && wants_tables(arguments, report));
   const int status = exit_status(result.value());
   if (!results.wanted() || results.write(folder)) return status;
   return status == 0 ? kExitOurs : status;

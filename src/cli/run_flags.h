@@ -159,8 +159,11 @@ inline constexpr Flag kRunFlags[] = {
      .help = "name of the run in reports; else the command"},
     {.name = "only", .help = "only the probes that --probe names"},
     {.name = "wait-all", .help = "also wait for processes that the command leaves behind"},
-    {.name = "no-tables",
-     .help = "leave the journal as it is; fathom convert makes the tables later"},
+    {.name = "tables",
+     .help =
+         "make the Parquet tables at the end of the run [default: only of a journal above 4 MB; "
+         "else fathom convert makes them]"},
+    {.name = "no-tables", .help = "leave a journal of any size; fathom convert makes the tables"},
     {.name = "as",
      .value = "FORMAT",
      .help = "write these reports when it has ended: texts to stdout, pictures to files",
