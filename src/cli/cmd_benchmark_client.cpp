@@ -64,7 +64,7 @@ Result<int> run_benchmark_client(const Arguments& arguments) {
   return sender.bad() > 0 ? kExitFailure : status;
 }
 
-constexpr Flag kFlags[] = {FATHOM_SEED_CLIENT_FLAGS};
+constexpr Flag kBenchmarkClientFlags[] = {FATHOM_SEED_CLIENT_FLAGS};
 
 }  // namespace
 
@@ -80,7 +80,7 @@ extern constinit const Command kBenchmarkClientCommand = {
         "--ignore-failure is given.\n\n"
         "    benchmark-client --jobid 2001 --repeat 5 -- ./app\n"
         "    benchmark-client --jobid 2001 --commands list.txt --events page-faults",
-    .flags = kFlags,
+    .flags = kBenchmarkClientFlags,
     .rest = Rest::kProgram,
     .run = run_benchmark_client,
     .hidden = true,

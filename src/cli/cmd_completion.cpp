@@ -31,10 +31,10 @@ Result<int> run_completion(const Arguments& arguments) {
                "see `fathom completion --help`"};
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kCompletionFlags[] = {
     {.name = "words", .value = "KIND", .help = "list the words of a kind; the scripts ask this"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kCompletionPositionals[] = {
     {.name = "SHELL",
      .help = "whose script to print",
      .optional = true,
@@ -54,8 +54,8 @@ extern constinit const Command kCompletionCommand = {
         "    source <(fathom completion bash)\n"
         "    fathom completion zsh > ~/.zfunc/_fathom\n"
         "    fathom completion fish > ~/.config/fish/completions/fathom.fish",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kCompletionFlags,
+    .positionals = kCompletionPositionals,
     .run = run_completion,
 };
 

@@ -38,7 +38,7 @@ Result<int> run_convert(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Positional kPositionals[] = {
+constexpr Positional kConvertPositionals[] = {
     {.name = "RUN", .help = "the recording, a folder NAME.fathom", .completes = "run"},
 };
 
@@ -54,7 +54,7 @@ extern constinit const Command kConvertCommand = {
         "makes the tables of a journal above 4 MB, and with --tables those of any. The journal is "
         "removed last: nothing is lost if this is interrupted.\n\n"
         "    fathom convert make-1.fathom",
-    .positionals = kPositionals,
+    .positionals = kConvertPositionals,
     .run = run_convert,
 };
 

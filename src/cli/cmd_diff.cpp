@@ -53,7 +53,7 @@ Result<int> run_diff(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kDiffFlags[] = {
     {.name = "as",
      .letter = 'a',
      .value = "FORMAT",
@@ -111,7 +111,7 @@ constexpr Flag kFlags[] = {
      .help = "each function by source line, where they were recorded",
      .group = "Samples"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kDiffPositionals[] = {
     {.name = "RUN",
      .help = "a recording or a file of folded stacks, with a label as LABEL=RUN: two, or with "
              "--base all that are after",
@@ -139,8 +139,8 @@ extern constinit const Command kDiffCommand = {
         "called a difference is so at 5 % for all that is compared together. Runs with different "
         "labels are configurations, not repetitions. If one side contains the other, such as all "
         "configurations together and one of them, that one is compared with the rest.",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kDiffFlags,
+    .positionals = kDiffPositionals,
     .run = run_diff,
 };
 

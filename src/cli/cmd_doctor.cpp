@@ -236,7 +236,7 @@ Result<int> run_doctor(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kDoctorFlags[] = {
     {.name = "json", .help = "as JSON"},
     {.name = "clean",
      .help =
@@ -259,7 +259,7 @@ extern constinit const Command kDoctorCommand = {
         "    fathom doctor --json\n"
         "    fathom doctor --clean\n"
         "    fathom doctor --clean --yes",
-    .flags = kFlags,
+    .flags = kDoctorFlags,
     .run = run_doctor,
 };
 

@@ -23,7 +23,7 @@ Result<int> run_help(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Positional kPositionals[] = {
+constexpr Positional kHelpPositionals[] = {
     {.name = "COMMAND", .help = "the command to explain", .optional = true, .completes = "command"},
 };
 
@@ -34,7 +34,7 @@ extern constinit const Command kHelpCommand = {
     .group = "Learn and set up",
     .summary = "Explain a command",
     .description = "Without a command, lists them all. `fathom COMMAND --help` says the same.",
-    .positionals = kPositionals,
+    .positionals = kHelpPositionals,
     .run = run_help,
 };
 

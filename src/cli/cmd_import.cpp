@@ -65,7 +65,7 @@ Result<int> run_import(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kImportFlags[] = {
     {.name = "format",
      .letter = 'f',
      .value = "FORMAT",
@@ -77,7 +77,7 @@ constexpr Flag kFlags[] = {
      .help = "write NAME.fathom; else FILE-1.fathom, FILE-2.fathom",
      .completes = "file"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kImportPositionals[] = {
     {.name = "FILE", .help = "the file to read", .completes = "file"},
 };
 
@@ -96,8 +96,8 @@ extern constinit const Command kImportCommand = {
         "    fathom import out.folded\n"
         "    fathom import profile.pfw.gz\n"
         "    fathom query out.folded-1.fathom 'select sum(weight) from samples'",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kImportFlags,
+    .positionals = kImportPositionals,
     .run = run_import,
 };
 

@@ -203,7 +203,7 @@ Result<int> run_job(const Arguments& arguments) {
   return Error{Code::kInternal, "no action " + named};
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kJobFlags[] = {
     {.name = "hub",
      .value = "URL",
      .help = "the hub; else FATHOM_HUB, else http://127.0.0.1:10000"},
@@ -235,7 +235,7 @@ constexpr Flag kFlags[] = {
      .fallback = "60s"},
     {.name = "yes", .letter = 'y', .help = "remove: without asking"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kJobPositionals[] = {
     {.name = "ACTION",
      .help = "create, list, show, watch, dump, clear or remove",
      .choices = kActionNames},
@@ -262,8 +262,8 @@ extern constinit const Command kJobCommand = {
         "    fathom job dump 2001 --as parquet -o profile.parquet\n"
         "    fathom job dump 2001 --rows --as csv\n"
         "    fathom job remove 2001 --yes",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kJobFlags,
+    .positionals = kJobPositionals,
     .run = run_job,
 };
 

@@ -18,7 +18,7 @@ Result<int> run_man(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Positional kPositionals[] = {
+constexpr Positional kManPositionals[] = {
     {.name = "COMMAND", .help = "only this command", .optional = true, .completes = "command"},
 };
 
@@ -32,7 +32,7 @@ extern constinit const Command kManCommand = {
         "In roff, for man and for packages.\n\n"
         "    fathom man | man -l -\n"
         "    fathom man pack > fathom-pack.1",
-    .positionals = kPositionals,
+    .positionals = kManPositionals,
     .run = run_man,
 };
 

@@ -32,7 +32,7 @@ Result<int> run_pack(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kPackFlags[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
@@ -40,7 +40,7 @@ constexpr Flag kFlags[] = {
      .completes = "file"},
     {.name = "force", .letter = 'f', .help = "replace the file if it exists"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kPackPositionals[] = {
     {.name = "RUN", .help = "the recording, a folder NAME.fathom", .completes = "run"},
 };
 
@@ -57,8 +57,8 @@ extern constinit const Command kPackCommand = {
         "is whole.\n\n"
         "    fathom pack make-1.fathom\n"
         "    fathom pack make-1.fathom -o /media/usb/monday.fathom.tar",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kPackFlags,
+    .positionals = kPackPositionals,
     .run = run_pack,
 };
 

@@ -86,7 +86,7 @@ Result<int> run_profiling_client(const Arguments& arguments) {
       });
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kProfilingClientFlags[] = {
     FATHOM_SEED_CLIENT_FLAGS,
     {.name = "freq", .value = "HZ", .help = "samples a second of CPU time", .fallback = "999"},
 };
@@ -102,7 +102,7 @@ extern constinit const Command kProfilingClientCommand = {
         "comes.\n\n"
         "    profiling-client --jobid 2001 -- make\n"
         "    profiling-client --jobid 2001 --commands list.txt --prepend -O3",
-    .flags = kFlags,
+    .flags = kProfilingClientFlags,
     .rest = Rest::kProgram,
     .run = run_profiling_client,
     .hidden = true,

@@ -93,7 +93,7 @@ Result<int> run_controller(const Arguments& arguments) {
   return Error{Code::kInternal, "no command " + named};
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kProfilingControllerFlags[] = {
     FATHOM_SEED_FLAGS,
     {.name = "jobid", .value = "JOB", .help = "the job, 2001 to 9999"},
     {.name = "cmd",
@@ -119,7 +119,7 @@ extern constinit const Command kProfilingControllerCommand = {
         "What `fathom job` does, by the name and flags that people know.\n\n"
         "    profiling-controller --cmd CREATE --jobid 2001 --info nightly\n"
         "    profiling-controller --cmd SHOW_JOB_PROFILING --jobid 2001 --file out.txt",
-    .flags = kFlags,
+    .flags = kProfilingControllerFlags,
     .run = run_controller,
     .hidden = true,
 };

@@ -20,7 +20,7 @@ Result<int> run_profiling_server(const Arguments& arguments) {
   return serve_as(plan);
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kProfilingServerFlags[] = {
     FATHOM_SEED_FLAGS,
     {.name = "store", .value = "URL", .help = "keep jobs in redis://[user@]host:port/db"},
     {.name = "store-password-file",
@@ -44,7 +44,7 @@ extern constinit const Command kProfilingServerCommand = {
         "machine it creates a token in ./fathom-token, unless one is given, and prints what "
         "clients need.\n\n"
         "    mkdir data && cd data && profiling-server --bind 127.0.0.1 --port 10000",
-    .flags = kFlags,
+    .flags = kProfilingServerFlags,
     .run = run_profiling_server,
     .hidden = true,
 };

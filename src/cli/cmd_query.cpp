@@ -150,7 +150,7 @@ Result<int> run_query(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kQueryFlags[] = {
     {.name = "csv", .help = "write CSV with a header line"},
     {.name = "json", .help = "write a JSON array with an object a row"},
     {.name = "list",
@@ -159,7 +159,7 @@ constexpr Flag kFlags[] = {
     {.name = "schema", .help = "list all tables and columns with units"},
     {.name = "markdown", .help = "with --schema: as Markdown"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kQueryPositionals[] = {
     {.name = "RUN",
      .help = "recordings, else the newest here; every row says its run and label",
      .repeatable = true,
@@ -187,8 +187,8 @@ extern constinit const Command kQueryCommand = {
         "    fathom query make-1 \"SELECT name, count(*) FROM processes GROUP BY name\"\n"
         "    fathom query before after overview --json\n"
         "    fathom query --list top-processes",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kQueryFlags,
+    .positionals = kQueryPositionals,
     .run = run_query,
 };
 

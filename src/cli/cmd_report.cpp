@@ -95,7 +95,7 @@ Result<int> run_report(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kReportFlags[] = {
     {.name = "as",
      .letter = 'a',
      .value = "FORMAT",
@@ -186,7 +186,7 @@ constexpr Flag kFlags[] = {
      .help = "for callers: the name, with or without its arguments, else a part of it",
      .group = "Stacks"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kReportPositionals[] = {
     {.name = "RUN",
      .help =
          "the recording; else the newest in this folder. Reports about stacks take several, also "
@@ -232,8 +232,8 @@ extern constinit const Command kReportCommand = {
         "one of its samples' number. Names are cut to fit a terminal and stay whole in a file or "
         "a pipe. In folded, _[k] behind a name marks a function of the kernel, _[i] an inlined "
         "one and _[j] one of Java.",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kReportFlags,
+    .positionals = kReportPositionals,
     .run = run_report,
 };
 

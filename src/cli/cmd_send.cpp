@@ -80,7 +80,7 @@ Result<int> run_send(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kSendFlags[] = {
     {.name = "hub",
      .value = "URL",
      .help = "the hub; else FATHOM_HUB, else http://127.0.0.1:10000"},
@@ -112,7 +112,7 @@ extern constinit const Command kSendCommand = {
         "    {\"gauge\":\"loss\",\"value\":0.25}\n"
         "    {\"mark\":\"epoch 3\"}\n\n"
         "    ./measure | fathom send --job 2001",
-    .flags = kFlags,
+    .flags = kSendFlags,
     .run = run_send,
 };
 

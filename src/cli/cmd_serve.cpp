@@ -34,7 +34,7 @@ Result<int> run_serve(const Arguments& arguments) {
   return serve_as(plan);
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kServeFlags[] = {
     {.name = "bind",
      .value = "ADDRESS",
      .help = "the address to listen at; beyond this machine a token is needed",
@@ -117,7 +117,7 @@ extern constinit const Command kServeCommand = {
         "    fathom serve\n"
         "    fathom serve --store redis://127.0.0.1:6379/0\n"
         "    FATHOM_TOKEN=$(openssl rand -hex 32) fathom serve --bind 0.0.0.0",
-    .flags = kFlags,
+    .flags = kServeFlags,
     .run = run_serve,
 };
 

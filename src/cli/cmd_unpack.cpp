@@ -15,14 +15,14 @@ Result<int> run_unpack(const Arguments& arguments) {
   return 0;
 }
 
-constexpr Flag kFlags[] = {
+constexpr Flag kUnpackFlags[] = {
     {.name = "output",
      .letter = 'o',
      .value = "NAME",
      .help = "unpack into NAME.fathom, instead of the name in the archive",
      .completes = "file"},
 };
-constexpr Positional kPositionals[] = {
+constexpr Positional kUnpackPositionals[] = {
     {.name = "FILE", .help = "an archive made by `fathom pack`", .completes = "file"},
 };
 
@@ -37,8 +37,8 @@ extern constinit const Command kUnpackCommand = {
         "writes outside that folder and never touches a recording that exists.\n\n"
         "    fathom unpack make-1.fathom.tar\n"
         "    fathom unpack make-1.fathom.tar -o theirs",
-    .flags = kFlags,
-    .positionals = kPositionals,
+    .flags = kUnpackFlags,
+    .positionals = kUnpackPositionals,
     .run = run_unpack,
 };
 

@@ -7,7 +7,7 @@
 namespace fathom {
 namespace {
 
-constexpr std::string_view kEngine =
+constexpr std::string_view kFishEngine =
     R"sh(# fish completion for fathom, made by `fathom completion fish`.
 # Use it with: fathom completion fish | source
 
@@ -74,7 +74,7 @@ function __fathom_words
 end
 )sh";
 
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
   std::string out = "'";
   for (const char byte : text) {
     if (byte == '\'' || byte == '\\') out += '\\';
@@ -84,7 +84,7 @@ std::string quoted(std::string_view text) {
 }
 
 // Lists go through the values before the comma, so that each offer is the whole word.
-std::string offer(const char* choices, const char* completes, bool list) {
+std::string fish_offer(const char* choices, const char* completes, bool list) {
   std::string words;
   const std::string_view kind = completes == nullptr ? "" : completes;
   if (choices != nullptr) {
@@ -101,14 +101,15 @@ std::string offer(const char* choices, const char* completes, bool list) {
     words = fmt::format("__fathom_words {}", kind);
   }
   if (list) words = fmt::format("__fish_append , ({})", words);
-  return " -x -a " + quoted("(" + words + ")");
+  return " -x -a " + fish_quoted("(" + words + ")");
 }
 
 std::string flag_line(std::string_view condition, const Flag& flag) {
-  std::string line = fmt::format("complete -c fathom -n {} -l {}", quoted(condition), flag.name);
+  std::string line =
+      fmt::format("complete -c fathom -n {} -l {}", fish_quoted(condition), flag.name);
   if (flag.letter != 0) line += fmt::format(" -s {}", flag.letter);
-  if (flag.value != nullptr) line += offer(flag.choices, flag.completes, flag.list);
-  return line + fmt::format(" -d {}\n", quoted(flag.help));
+  if (flag.value != nullptr) line += fish_offer(flag.choices, flag.completes, flag.list);
+  return line + fmt::format(" -d {}\n", fish_quoted(flag.help));
 }
 
 std::string command_lines(const Command& command) {
@@ -120,8 +121,8 @@ std::string command_lines(const Command& command) {
     const Positional& positional = command.positionals[place];
     const std::string at =
         positional.repeatable ? own : fmt::format("__fathom_at {} {}", command.name, place);
-    const std::string words = offer(positional.choices, positional.completes, false);
-    if (words != " -x") out += fmt::format("complete -c fathom -n {}{}\n", quoted(at), words);
+    const std::string words = fish_offer(positional.choices, positional.completes, false);
+    if (words != " -x") out += fmt::format("complete -c fathom -n {}{}\n", fish_quoted(at), words);
   }
   return out;
 }
@@ -142,12 +143,12 @@ std::string fish_completion(CommandTable commands) {
     }
     if (!command->hidden) {
       lines += fmt::format("complete -c fathom -n \"__fathom_own ''\" -a {} -d {}\n", command->name,
-                           quoted(command->summary));
+                           fish_quoted(command->summary));
     }
     lines += command_lines(*command);
   }
   lines += "complete -c fathom -n __fathom_in_program -a '(__fathom_program)'\n";
-  return std::string(kEngine) + runs + "\nend\n" + valued + "\n" + lines;
+  return std::string(kFishEngine) + runs + "\nend\n" + valued + "\n" + lines;
 }
 
 }  // namespace fathom

@@ -41,7 +41,7 @@ else
 fi
 )sh";
 
-std::string quoted(std::string_view text) {
+std::string zsh_quoted(std::string_view text) {
   std::string out = "'";
   for (const char byte : text) {
     if (byte == '\'') {
@@ -87,16 +87,16 @@ std::string flag_specs(const Flag& flag, std::string_view indent) {
     after +=
         fmt::format(":{}:{}", escaped(flag.value), action(flag.choices, flag.completes, flag.list));
   }
-  std::string specs =
-      fmt::format("{}{} \\\n", indent,
-                  quoted(fmt::format("{}--{}{}{}", before, flag.name, valued ? "=" : "", after)));
+  std::string specs = fmt::format(
+      "{}{} \\\n", indent,
+      zsh_quoted(fmt::format("{}--{}{}{}", before, flag.name, valued ? "=" : "", after)));
   if (flag.letter == 0) return specs;
   return specs + fmt::format("{}{} \\\n", indent,
-                             quoted(fmt::format("{}-{}{}{}", before, flag.letter, valued ? "+" : "",
-                                                after)));
+                             zsh_quoted(fmt::format("{}-{}{}{}", before, flag.letter,
+                                                    valued ? "+" : "", after)));
 }
 
-std::string command_case(const Command& command) {
+std::string zsh_case(const Command& command) {
   constexpr std::string_view kIndent = "            ";
   std::string out = fmt::format("        {})\n          _arguments -s -S : \\\n", command.name);
   for (const Flag& flag : command.flags) out += flag_specs(flag, kIndent);
@@ -105,7 +105,7 @@ std::string command_case(const Command& command) {
     const std::string_view before = positional.repeatable ? "*:" : positional.optional ? "::" : ":";
     const std::string offer = action(positional.choices, positional.completes, false);
     out += fmt::format("{}{} \\\n", kIndent,
-                       quoted(fmt::format("{}{}:{}", before, positional.name, offer)));
+                       zsh_quoted(fmt::format("{}{}:{}", before, positional.name, offer)));
   }
   if (command.rest == Rest::kProgram) {
     out += fmt::format("{}'(-):program:_command_names -e' \\\n{}'*::arguments:_normal' \\\n",
@@ -122,8 +122,8 @@ std::string zsh_completion(CommandTable commands) {
   std::string cases;
   for (const Command* command : commands) {
     const std::string entry = fmt::format("{}:{}", command->name, escaped(command->summary));
-    if (!command->hidden) names += fmt::format("        {}\n", quoted(entry));
-    cases += command_case(*command);
+    if (!command->hidden) names += fmt::format("        {}\n", zsh_quoted(entry));
+    cases += zsh_case(*command);
   }
   std::string globals;
   for (const Flag& flag : global_flags()) globals += flag_specs(flag, "    ");

@@ -17,7 +17,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr size_t kEnough = size_t{1} << 16;  // bytes worth a write
+constexpr size_t kFlushBytes = size_t{1} << 16;  // bytes worth a write
 
 struct Line {
   char* text = nullptr;
@@ -28,7 +28,7 @@ struct Line {
   ~Line() { free(text); }
 };
 
-std::string_view text_in(const dom::object& object, const char* key) {
+std::string_view text_at(const dom::object& object, const char* key) {
   std::string_view text;
   return object[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
@@ -51,9 +51,9 @@ std::string value_text(const dom::element& value) {
   return value.get(number) == simdjson::SUCCESS ? std::to_string(number) : std::string();
 }
 
-class Rows {
+class RowLines {
  public:
-  explicit Rows(FILE* lines) : lines_(lines) {}
+  explicit RowLines(FILE* lines) : lines_(lines) {}
 
   // Calls `take` with each row and where it comes from.
   template <class Take>
@@ -100,8 +100,8 @@ class Columns {
       values[place->second] = csv_quote(value_text(field.value));
     }
     std::string text =
-        fmt::format("{},{},{}", csv_quote(text_in(origin, "host")),
-                    csv_quote(text_in(origin, "run")), csv_quote(text_in(origin, "time")));
+        fmt::format("{},{},{}", csv_quote(text_at(origin, "host")),
+                    csv_quote(text_at(origin, "run")), csv_quote(text_at(origin, "time")));
     for (const std::string& value : values) text += "," + value;
     return text + "\n";
   }
@@ -115,7 +115,7 @@ class Columns {
 
 Status write_rows_csv(FILE* lines, const std::function<Status(std::string_view)>& write) {
   TRY(load_simdjson());
-  Rows rows(lines);
+  RowLines rows(lines);
   Columns columns;
   TRY(rows.each([&](const dom::object& row, const dom::object& origin) -> Status {
     columns.add(row, origin);
@@ -124,7 +124,7 @@ Status write_rows_csv(FILE* lines, const std::function<Status(std::string_view)>
   std::string text = columns.header();
   const auto give = [&](const dom::object& row, const dom::object& origin) -> Status {
     text += columns.line(row, origin);
-    if (text.size() < kEnough) return {};
+    if (text.size() < kFlushBytes) return {};
     TRY(write(text));
     text.clear();
     return {};

@@ -25,7 +25,7 @@ namespace fathom {
 namespace {
 
 // Words as a shell splits them: quotes and backslashes, nothing else.
-Result<std::vector<std::string>> shell_words(std::string_view line) {
+Result<std::vector<std::string>> words_of_line(std::string_view line) {
   std::vector<std::string> words;
   std::string word;
   bool open = false;
@@ -55,7 +55,7 @@ Result<std::vector<std::string>> shell_words(std::string_view line) {
 }
 
 Result<SeedCommand> parse_line(std::string_view line) {
-  TRY_ASSIGN(std::vector<std::string> words, shell_words(line));
+  TRY_ASSIGN(std::vector<std::string> words, words_of_line(line));
   SeedCommand command;
   size_t first = 1;
   if (words.size() > 3 && words[0] == "cd" && words[2] == "&&") {
@@ -146,7 +146,7 @@ Result<std::vector<SeedCommand>> seed_commands(const Arguments& arguments) {
   } else {
     commands.push_back({"", arguments.program()});
   }
-  TRY_ASSIGN(const std::vector<std::string> prepend, shell_words(arguments.text("prepend")));
+  TRY_ASSIGN(const std::vector<std::string> prepend, words_of_line(arguments.text("prepend")));
   for (SeedCommand& command : commands) {
     if (command.bad) continue;
     if (arguments.has("program")) command.words[0] = arguments.text("program");
