@@ -24,8 +24,8 @@ function(fathom_add_layer name)
     return()
   endif()
   add_library(fathom_${name} STATIC ${sources})
-  # Files of these two define equal names: every command its kFlags, every probe its Sample or Process.
-  if(NOT name MATCHES "^(cli|probe)$")
+  # Files of the probes define equal names: LostRecord, Process, kRingBytes.
+  if(NOT name STREQUAL probe)
     fathom_compile_in_batches(fathom_${name})
   endif()
   target_link_libraries(fathom_${name} PUBLIC ${lower} fathom_common)
