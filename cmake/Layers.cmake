@@ -24,14 +24,19 @@ function(fathom_add_layer name)
     return()
   endif()
   add_library(fathom_${name} STATIC ${sources})
-  # Files of the probes define equal names: LostRecord, Process, kRingBytes.
-  if(NOT name STREQUAL probe)
-    fathom_compile_in_batches(fathom_${name})
-  endif()
+  fathom_compile_in_batches(fathom_${name})
   target_link_libraries(fathom_${name} PUBLIC ${lower} fathom_common)
-  # libiberty.h declares a basename() that differs from the one of <cstring>.
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/symbol/demangle.cpp PROPERTIES
-    SKIP_UNITY_BUILD_INCLUSION ON)
+  # libiberty.h declares a basename() that differs from the one of <cstring>. The files of probes define
+  # names that others define, too: LostRecord, Process, kRingBytes.
+  set(alone symbol/demangle.cpp)
+  foreach(stem counters/counter_set counters/thread_counts event_rings exec/exec_program io/call_stacks
+      io/coverage io/io_probe io/kernel_calls io/program_watch io/ring_per_cpu resources/mpi_rank
+      resources/perf_tasks resources/proc_tasks resources/resources_probe resources/throttle_reader
+      resources/tree_poll simulate/simulate_probe stack_builder stacks/examine stacks/perf_samples)
+    list(APPEND alone probe/${stem}.cpp)
+  endforeach()
+  list(TRANSFORM alone PREPEND ${CMAKE_SOURCE_DIR}/src/)
+  set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   foreach(source IN LISTS bpf)
     fathom_add_bpf(fathom_${name} ${source})
   endforeach()

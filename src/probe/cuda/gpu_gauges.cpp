@@ -9,7 +9,7 @@
 namespace fathom {
 namespace {
 
-constexpr const char* kLibrary = "libnvidia-ml.so.1";
+constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 constexpr unsigned kMostDevices = 64;
 constexpr unsigned kMostProcesses = 256;
 
@@ -82,9 +82,9 @@ GpuGauges::~GpuGauges() {
 }
 
 void GpuGauges::open() {
-  library_ = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  library_ = dlopen(kNvmlLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) {
-    why_ = std::string(kLibrary) + " is not here";
+    why_ = std::string(kNvmlLibrary) + " is not here";
     return;
   }
   auto* begin = function<int()>("nvmlInit_v2");
@@ -92,11 +92,11 @@ void GpuGauges::open() {
   auto* device_at = function<int(unsigned, Device*)>("nvmlDeviceGetHandleByIndex_v2");
   unsigned count = 0;
   if (begin == nullptr || count_of == nullptr || device_at == nullptr) {
-    why_ = std::string(kLibrary) + " is not one that we know";
+    why_ = std::string(kNvmlLibrary) + " is not one that we know";
     return;
   }
   if (const int failed = begin(); failed != 0) {
-    why_ = fmt::format("{} does not start (error {})", kLibrary, failed);
+    why_ = fmt::format("{} does not start (error {})", kNvmlLibrary, failed);
     return;
   }
   (void)count_of(&count);
