@@ -126,6 +126,8 @@ void know_mark(void); /* before the first system call of ours */
 /* Of the environment the process began with; NULL: not set. */
 const char* setting(const char* name);
 
+/* spool_file.c: maps memory to read and write, away from the program's; or a negative errno. */
+long map_apart(long bytes, int flags, long fd);
 /* spool_file.c: makes and maps the file; what is known beforehand stands in `wanted`. */
 bool spool_make(const char* path, const struct SpoolHeader* wanted, uint32_t chunks);
 

@@ -23,8 +23,7 @@ static void make_private(const void* within) {
   const uint32_t chunk =
       (uint32_t)((uint64_t)((const uint8_t*)within - fathom_core.chunks) / kSpoolChunkBytes);
   if (is_private(chunk) || private_count == kMostPrivate) return;
-  const long copy = raw_call(SYS_mmap, 0, kSpoolChunkBytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const long copy = map_apart(kSpoolChunkBytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (copy < 0 && copy > -4096) return;
   memcpy((void*)copy, chunk_at(chunk), kSpoolChunkBytes);
   raw_call(SYS_mremap, copy, kSpoolChunkBytes, kSpoolChunkBytes, MREMAP_MAYMOVE | MREMAP_FIXED,

@@ -26,10 +26,24 @@ static uint64_t longest_file(void) {
   return limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : (uint64_t)limit.rlim_cur;
 }
 
+/* The hint is far below the program's mappings: without it they would move down by the size of the
+ * spool, and some programs allocate by their addresses (GCC a table for every 4 GB). */
+long map_apart(long bytes, int flags, long fd) {
+  enum { kDistanceShift = 38, kAlignmentShift = 30 };
+  static uintptr_t lowest; /* 0: nothing is mapped yet */
+  const uintptr_t own = (uintptr_t)&fathom_core >> kAlignmentShift << kAlignmentShift;
+  const uintptr_t distance = (uintptr_t)1 << kDistanceShift;
+  const uintptr_t size = ((uintptr_t)bytes + 4095) & ~(uintptr_t)4095;
+  uintptr_t hint = lowest != 0 ? lowest : own > distance ? own - distance : 0;
+  hint = hint > size ? hint - size : 0;
+  const long at = raw_call(SYS_mmap, (long)hint, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+  if ((uintptr_t)at == hint) lowest = hint;
+  return at;
+}
+
 static uint8_t* map_file(long fd, uint32_t chunks) {
   if (raw_call(SYS_ftruncate, fd, (long)file_bytes(chunks), 0, 0, 0, 0) != 0) return NULL;
-  const long at = raw_call(SYS_mmap, 0, (long)file_bytes(chunks), PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_NORESERVE, fd, 0);
+  const long at = map_apart((long)file_bytes(chunks), MAP_SHARED | MAP_NORESERVE, fd);
   return at < 0 && at > -4096 ? NULL : (uint8_t*)at;
 }
 
@@ -76,9 +90,8 @@ static bool make_mapping(long fd, const struct SpoolHeader* wanted, uint32_t chu
     if (raw_call(SYS_fallocate, fd, 0, 0, (long)file_bytes(chunks), 0, 0) != 0) return false;
   }
   const long desk_bytes = (long)chunks * kDeskBytes;
-  const long desks =
-      raw_call(SYS_mmap, 0, desk_bytes + (long)sizeof(struct Tables), PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const long desks = map_apart(desk_bytes + (long)sizeof(struct Tables),
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
   if (desks < 0 && desks > -4096) return false;
   fathom_core.header = (struct SpoolHeader*)base;
   fathom_core.chunks = base + kSpoolHeaderBytes;

@@ -67,8 +67,7 @@ static void forked_child(void) { fathom_core.epoch[0] = fathom_core.epoch[1] = 0
 
 /* A page that is empty in every forked child, by whatever call it was forked. */
 static bool make_epoch(void) {
-  const long page =
-      raw_call(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const long page = map_apart(4096, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (page < 0 && page > -4096) return false;
   fathom_core.generation = ((volatile uint64_t*)page)[0] = 1;
   ((volatile uint64_t*)page)[1] = ++fathom_core.quick_number;

@@ -127,8 +127,13 @@ void IoProbe::mark_own_calls(LaunchRequest& request, const std::string& library)
   own_mark_ = uint64_t{random()} << 32 | random() | 1;
   request.environment.push_back(fmt::format("FATHOM_MARK={}", own_mark_));
   std::error_code error;
-  own_files_ = {std::filesystem::canonical(library, error), request.share(library, false),
-                folder_->path() + "/", request.share(folder_->path(), true) + "/"};
+  // Also libraries of other probes, which lie beside it.
+  const auto libraries = [](const std::filesystem::path& path) {
+    return path.empty() ? "" : (path.parent_path() / "libfathom-").string();
+  };
+  own_files_ = {libraries(std::filesystem::canonical(library, error)),
+                libraries(request.share(library, false)), folder_->path() + "/",
+                request.share(folder_->path(), true) + "/"};
   std::erase(own_files_, "");
 }
 
