@@ -17,6 +17,7 @@
 #include "probe/resources/cgroup_reader.h"
 #include "probe/resources/container_figures.h"
 #include "probe/resources/core_reader.h"
+#include "probe/resources/cpu_split.h"
 #include "probe/resources/gauge_writer.h"
 #include "probe/resources/hidden_io.h"
 #include "probe/resources/host_reader.h"
@@ -484,6 +485,8 @@ void ResourcesProbe::total_cpu(Run& run, const TaskUsage& told, bool exact) cons
     };
     if (cgroup_.user_ns) run.user_ns = since(cgroup_before_.user_ns, cgroup_.user_ns);
     if (cgroup_.system_ns) run.system_ns = since(cgroup_before_.system_ns, cgroup_.system_ns);
+    if (cgroup_.usage_ns && exact)
+      split_as_processes(since(cgroup_before_.usage_ns, cgroup_.usage_ns), told, run);
   }
 }
 
