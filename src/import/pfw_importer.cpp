@@ -30,6 +30,13 @@ constexpr size_t kMostHashes = size_t{1} << 22;
 constexpr int kMostDigits = 18;  // of a number that 64 bits surely hold
 constexpr std::array<std::string_view, 4> kHostCategories = {"CPU", "Memory", "Disk", "Network"};
 
+// The end of the name of a value that adds up; it stays the end.
+constexpr std::string_view kTotal = "_total";
+
+// Members of args that are the same for all series of a file, or have a column of their own.
+constexpr std::array<std::string_view, 5> kNoSeries = {"unit", "hostname", "hhash", "fname",
+                                                       "fhash"};
+
 constexpr std::string_view kOwnLayers[] = {
     "app",    "mpi",   "c",       "sys",   "io_uring", "vfs",  "os_cache",
     "faults", "block", "python",  "cuda",  "ext4",     "xfs",  "btrfs",
@@ -227,21 +234,52 @@ class PfwReader {
     return sum_ns;
   }
 
-  // Figures of the host.
+  // What tells one series from another of the same name: "{mount=/data}" of several disks. Empty:
+  // nothing does.
+  static std::string series_of(const dom::object& args) {
+    std::string series;
+    for (const dom::key_value_pair member : args) {
+      std::string_view text;
+      const bool known =
+          std::find(kNoSeries.begin(), kNoSeries.end(), member.key) != kNoSeries.end();
+      if (known || member.value.get(text) != simdjson::SUCCESS) continue;
+      series += (series.empty() ? "{" : ",") + std::string(member.key) + "=" + std::string(text);
+    }
+    return series.empty() ? series : series + "}";
+  }
+
+  // Several hosts may share a file: those after the first are named.
+  std::string scope_of(const dom::object& args) {
+    std::string host(text_in(args, "hostname"));
+    if (const std::string hash = hash_in(args, "hhash"); host.empty() && !hash.empty()) {
+      const auto known = texts_.find(hash);
+      host = known != texts_.end() ? known->second : hash;
+    }
+    if (host.empty()) return "host";
+    if (!first_host_) first_host_ = host;
+    return host == *first_host_ ? "host" : "host " + host;
+  }
+
+  // Values of the host.
   bool read_gauges(const dom::object& event, const dom::object& args, Time time) {
     const std::string_view category = text_in(event, "cat");
     if (std::find(kHostCategories.begin(), kHostCategories.end(), category) ==
         kHostCategories.end())
       return false;
+    const std::string series = series_of(args), scope = scope_of(args);
     bool any = false;
     for (const dom::key_value_pair member : args) {
       double value = 0;
       if (member.value.get(value) != simdjson::SUCCESS) continue;
       Gauge gauge;
       gauge.time_ns = moment(time);
-      gauge.scope = out_.string("host");
+      gauge.scope = out_.string(scope);
       std::string name(text_in(event, "name"));
       if (member.key != "value") name += "." + std::string(member.key);
+      const bool is_total = name.ends_with(kTotal);
+      if (is_total && !series.empty()) name.resize(name.size() - kTotal.size());
+      name += series;
+      if (is_total && !series.empty()) name += kTotal;
       gauge.name = out_.string(name);
       gauge.unit = out_.string(text_in(args, "unit"));
       gauge.value = value;
@@ -258,6 +296,7 @@ class PfwReader {
   std::unordered_map<std::string, std::string> texts_;  // of hashes
   // The slice that was read last, and the time in its calls so far.
   std::map<std::pair<ThreadId, StringId>, std::pair<int64_t, int64_t>> busy_;
+  std::optional<std::string> first_host_;
   std::optional<Time> base_ns_;
   bool nanoseconds_ = false;
   int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;

@@ -112,6 +112,28 @@ TEST(PfwImporter, ReadsSizesFilesAndHostCounters) {
   EXPECT_EQ(gauges[0].value, 7.5);
 }
 
+TEST(PfwImporter, SeveralDisksAndHostsAreSeveralSeries) {
+  const Imported got = import_text(
+      "[\n"
+      R"({"pid": 0, "tid": 0, "name": "disk", "cat": "Disk", "ph": "C", "ts": 1, "args": {"read": 5, "mount": "/", "hostname": "a"}})"
+      "\n"
+      R"({"pid": 0, "tid": 0, "name": "disk", "cat": "Disk", "ph": "C", "ts": 1, "args": {"read_total": 7, "mount": "/data", "hostname": "a"}})"
+      "\n"
+      R"({"name": "SH", "cat": "dftracer", "ph": "M", "args": {"value": "b", "hash": "ab12"}})"
+      "\n"
+      R"({"name": "free", "cat": "Memory", "ph": "C", "ts": 1, "args": {"value": 9, "unit": "bytes", "hhash": "ab12"}})"
+      "\n]\n");
+  const std::vector<Gauge>& gauges = got.tables->rows.of<Gauge>();
+  ASSERT_EQ(gauges.size(), 3U);
+  EXPECT_EQ(got.text(gauges[0].name), "disk.read{mount=/}");
+  EXPECT_EQ(got.text(gauges[0].scope), "host");
+  EXPECT_EQ(got.text(gauges[1].name), "disk.read{mount=/data}_total");
+  EXPECT_EQ(gauges[1].value, 7);
+  EXPECT_EQ(got.text(gauges[2].name), "free");
+  EXPECT_EQ(got.text(gauges[2].scope), "host b");
+  EXPECT_EQ(got.text(gauges[2].unit), "bytes");
+}
+
 TEST(PfwImporter, ReadsTracesWithHashes) {
   const Imported got = import_text(
       "[\n"
