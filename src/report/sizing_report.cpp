@@ -242,6 +242,10 @@ std::string snippets(const Sizing& sizing) {
 Status write_sizing_report(const Recording& recording, const ReportOptions& given) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
   TRY_ASSIGN(const Sizing sizing, work_out_sizing(recording, summary));
+  if (!sizing.figures.p95_cores && !sizing.figures.peak_memory_bytes && sizing.containers.empty()) {
+    return Error{Code::kNotFound, recording.path() + " contains no readings of CPU and memory",
+                 "record them with: fathom run -- COMMAND"};
+  }
   TRY_ASSIGN(const std::vector<StepRow> steps, load_steps(recording));
   ReportOptions options = given;
   options.columns = prose_columns(given);
