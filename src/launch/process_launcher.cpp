@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -48,13 +49,13 @@ class ProcessTarget final : public Target {
         cgroup_(std::move(cgroup)) {}
   ~ProcessTarget() override { finish(); }
 
-  Status wait_ready() {
+  // `joins_others`: the spawner was given all that it needs to place it in the others.
+  Status wait_ready(bool joins_others) {
     TRY_ASSIGN(const fathom_spawn_message message, next());
     if (message.kind != FATHOM_SPAWN_READY) return errno_error("start a process", message.error);
     pid_ = message.pid;
     if (!cgroup_) return {};
-    const bool born_there = message.in_cgroup != 0;
-    if (born_there ? cgroup_->add_to_others(pid_).ok() : cgroup_->add(pid_).ok()) return {};
+    if (is_in_cgroup(message, joins_others)) return {};
     cgroup_->remove();
     cgroup_.reset();
     return {};
@@ -115,6 +116,12 @@ class ProcessTarget final : public Target {
   }
 
  private:
+  // Whether it was placed by the spawner, or can be placed now.
+  [[nodiscard]] bool is_in_cgroup(const fathom_spawn_message& message, bool joins_others) const {
+    if (message.in_cgroup == 0) return cgroup_->add(pid_).ok();
+    return (joins_others && message.in_others != 0) || cgroup_->add_to_others(pid_).ok();
+  }
+
   static void signal_below(int64_t pid, int number) {
     const auto threads = list_ids(proc_folder(pid) + "/task");
     if (!threads.ok()) return;
@@ -151,13 +158,17 @@ class ProcessTarget final : public Target {
   std::optional<Cgroup> cgroup_;
 };
 
+// What the spawner is given: its end of the socket, the directory of a cgroup and two tasks files;
+// -1: none.
+using Handed = std::array<int, 4>;
+
 // Runs in the forked child; only async-signal-safe calls. Returns errno on failure.
 int exec_spawner(const char* spawner, char* const* argv, char* const* environment,
-                 const LaunchRequest& request, int socket, int cgroup) {
+                 const LaunchRequest& request, const Handed& handed) {
   sigprocmask(SIG_SETMASK, &request.signal_mask, nullptr);
   if (!request.cwd.empty() && chdir(request.cwd.c_str()) != 0) return errno;
-  if (fcntl(socket, F_SETFD, 0) != 0) return errno;
-  if (cgroup >= 0 && fcntl(cgroup, F_SETFD, 0) != 0) return errno;
+  for (const int fd : handed)
+    if (fd >= 0 && fcntl(fd, F_SETFD, 0) != 0) return errno;
   execve(spawner, argv, environment);
   return errno;
 }
@@ -166,6 +177,11 @@ int exec_spawner(const char* spawner, char* const* argv, char* const* environmen
 Fd folder_of(const std::optional<Cgroup>& cgroup) {
   if (!cgroup || cgroup->unified().empty()) return {};
   return open_file(cgroup->unified(), O_RDONLY | O_DIRECTORY).value_or(Fd());
+}
+
+// By which a process joins the cgroup of version 1; none: there is no such cgroup.
+Fd tasks_file(const std::string& folder) {
+  return folder.empty() ? Fd() : open_file(folder + "/tasks", O_WRONLY).value_or(Fd());
 }
 
 // The recorder's environment with the request's names set over it.
@@ -195,11 +211,11 @@ Result<std::string> find_spawner() {
   return spawner;
 }
 
-// The spawner's end of the socket, the folder of a cgroup or -1, and what it is to start.
-Result<pid_t> start_spawner(const LaunchRequest& request, int socket, int cgroup) {
+Result<pid_t> start_spawner(const LaunchRequest& request, const Handed& handed) {
   TRY_ASSIGN(const std::string spawner, find_spawner());
-  std::vector<std::string> words = request.command;
-  words.insert(words.begin(), {"fathom-spawn", std::to_string(socket), std::to_string(cgroup)});
+  std::vector<std::string> words = {"fathom-spawn"};
+  for (const int fd : handed) words.push_back(std::to_string(fd));
+  words.insert(words.end(), request.command.begin(), request.command.end());
   std::vector<std::string> environment = merged_environment(request.environment);
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> envp = pointers_to(environment);
@@ -207,8 +223,7 @@ Result<pid_t> start_spawner(const LaunchRequest& request, int socket, int cgroup
   const pid_t pid = fork();
   if (pid < 0) return errno_error("fork");
   if (pid == 0) {
-    const int error =
-        exec_spawner(spawner.c_str(), argv.data(), envp.data(), request, socket, cgroup);
+    const int error = exec_spawner(spawner.c_str(), argv.data(), envp.data(), request, handed);
     (void)!write(failure.second.get(), &error, sizeof error);
     _exit(125);
   }
@@ -239,7 +254,13 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
     cgroup = std::move(made).value();
     if (request.cgroup_figures) cgroup->limit_by_recorder();
   }
-  const auto spawner = start_spawner(request, theirs.get(), folder_of(cgroup).get());
+  const Fd folder = folder_of(cgroup);
+  const Fd memory = tasks_file(cgroup ? cgroup->memory() : ""),
+           cpuacct = tasks_file(cgroup ? cgroup->cpuacct() : "");
+  const bool has_memory = cgroup && !cgroup->memory().empty(),
+             has_cpuacct = cgroup && !cgroup->cpuacct().empty();
+  const auto spawner =
+      start_spawner(request, {theirs.get(), folder.get(), memory.get(), cpuacct.get()});
   if (!spawner.ok()) {
     if (cgroup) cgroup->remove();
     return spawner.error();
@@ -247,7 +268,7 @@ Result<std::unique_ptr<Target>> launch_process(const LaunchRequest& request) {
   theirs.reset();
   auto target = std::make_unique<ProcessTarget>(std::move(ours), spawner.value(),
                                                 request.command[0], std::move(cgroup));
-  TRY(target->wait_ready());
+  TRY(target->wait_ready(memory.valid() == has_memory && cpuacct.valid() == has_cpuacct));
   return std::unique_ptr<Target>(std::move(target));
 }
 

@@ -26,7 +26,7 @@ struct fathom_spawn_message {
   int32_t is_main;
   int32_t has_io;
   int32_t in_cgroup; /* READY: it was born in the cgroup whose folder was handed over */
-  int32_t reserved;
+  int32_t in_others; /* READY: it has joined those whose tasks files were handed over */
   int64_t time_ns;
   int64_t user_ns;
   int64_t system_ns;

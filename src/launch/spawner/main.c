@@ -3,8 +3,9 @@
  * figure from its parent's size; the subreaper of the target's tree, so that orphans are reaped
  * here and their figures kept; the one that hands the terminal to the target and takes it back. It
  * outlives a killed recorder until the target ends, so that the target never notices. Usage:
- * fathom-spawn SOCKET-FD CGROUP-FD COMMAND [ARGS]; CGROUP-FD is the folder of the cgroup in which
- * the target is to be born, or -1. */
+ * fathom-spawn SOCKET-FD CGROUP-FD TASKS-FD TASKS-FD COMMAND [ARGS]; CGROUP-FD is the directory of
+ * the cgroup in which the target is to be born, TASKS-FD the file `tasks` of a cgroup of version 1
+ * that it is to join; -1: none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -29,6 +30,8 @@ static int main_status;
 static int main_ended;
 static int recorder_gone;
 static int tty_fd = -1; /* open while the terminal is ours to lend */
+
+enum { kTasksFiles = 2 };
 
 static int64_t now_ns(void) {
   struct timespec time;
@@ -83,6 +86,16 @@ static pid_t fork_into(int cgroup_fd, int* born_there) {
   if (pid >= 0) return pid;
   *born_there = 0;
   return fork();
+}
+
+/* A thread that moves itself does not have to wait for all CPUs, as one that moves another does.
+ * Not by write(2), whose bytes would be counted as the target's: `zeros` is a pipe with a "0" for
+ * each. Returns whether it has joined them all. */
+static int join_cgroups(const int* tasks_fds, int zeros) {
+  int joined = 1;
+  for (int i = 0; i < kTasksFiles; ++i)
+    if (tasks_fds[i] >= 0 && splice(zeros, NULL, tasks_fds[i], NULL, 1, 0) != 1) joined = 0;
+  return joined;
 }
 
 static void run_child(char** command, const sigset_t* mask, int gate, int failure) {
@@ -195,22 +208,40 @@ static char hear(void) {
   return got == 1 ? word : 0;
 }
 
-static int start(char** command, int cgroup_fd, const sigset_t* mask) {
+static int start(char** command, int cgroup_fd, const int* tasks_fds, const sigset_t* mask) {
   int gate[2];
   int failure[2];
-  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return -1;
+  int joined[2];
+  int zeros[2];
+  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0 ||
+      pipe2(joined, O_CLOEXEC) != 0 || pipe2(zeros, O_CLOEXEC) != 0)
+    return -1;
+  (void)!write(zeros[1], "00", kTasksFiles);
   int in_cgroup = 0;
   main_pid = fork_into(cgroup_fd, &in_cgroup);
   if (main_pid < 0) return -1;
   if (main_pid == 0) {
     close(gate[1]);
+    /* What it writes is counted as the target's: nothing if all went well. */
+    if (!join_cgroups(tasks_fds, zeros[0])) (void)!write(joined[1], "F", 1);
+    close(joined[1]);
     run_child(command, mask, gate[0], failure[1]);
   }
   close(gate[0]);
   close(failure[1]);
+  close(joined[1]);
+  close(zeros[0]);
+  close(zeros[1]);
   setpgid(main_pid, main_pid);
+  char failed;
+  ssize_t failures;
+  do {
+    failures = read(joined[0], &failed, 1);
+  } while (failures < 0 && errno == EINTR);
+  close(joined[0]);
   struct fathom_spawn_message ready = {
       .kind = FATHOM_SPAWN_READY, .pid = main_pid, .is_main = 1, .in_cgroup = in_cgroup};
+  ready.in_others = failures == 0;
   say(&ready);
   if (hear() == FATHOM_SPAWN_GO) (void)!write(gate[1], "G", 1);
   close(gate[1]);
@@ -221,12 +252,18 @@ static int start(char** command, int cgroup_fd, const sigset_t* mask) {
   return 0;
 }
 
+/* A descriptor that was handed over, and is not for the target. */
+static int descriptor_from(const char* argument) {
+  const int fd = atoi(argument);
+  if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return fd;
+}
+
 int main(int argc, char** argv) {
-  if (argc < 4) return 125;
-  socket_fd = atoi(argv[1]);
-  fcntl(socket_fd, F_SETFD, FD_CLOEXEC);
-  const int cgroup_fd = atoi(argv[2]);
-  if (cgroup_fd >= 0) fcntl(cgroup_fd, F_SETFD, FD_CLOEXEC);
+  if (argc < 6) return 125;
+  socket_fd = descriptor_from(argv[1]);
+  const int cgroup_fd = descriptor_from(argv[2]);
+  const int tasks_fds[kTasksFiles] = {descriptor_from(argv[3]), descriptor_from(argv[4])};
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   open_terminal();
   sigset_t all;
@@ -237,11 +274,13 @@ int main(int argc, char** argv) {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   const int deaths = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (start(argv + 3, cgroup_fd, &before) != 0) {
+  if (start(argv + 5, cgroup_fd, tasks_fds, &before) != 0) {
     say_kind(FATHOM_SPAWN_FAILED, errno);
     return 125;
   }
   if (cgroup_fd >= 0) close(cgroup_fd);
+  for (int i = 0; i < kTasksFiles; ++i)
+    if (tasks_fds[i] >= 0) close(tasks_fds[i]);
   for (;;) {
     reap();
     if (recorder_gone && main_ended) break;
