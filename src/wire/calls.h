@@ -229,7 +229,7 @@ struct WireTaskCalls {
   uint32_t user_depth; /* frames that are the program's own, below those of the kernel */
   uint32_t looking;    /* we read its memory: a fault now is ours */
   uint32_t ours;       /* our library made the system call that it is in */
-  uint32_t reserved;
+  uint32_t bucket;     /* of latency, of the call that is being added */
   uint64_t slice_start_ns, slice_end_ns;
   struct WireFrame frames[kWireDepth];
   struct WireKnownFile files[kWireKnownFiles];

@@ -297,7 +297,10 @@ static __always_inline void add_call(struct WireTaskCalls* calls, const struct D
   cell->time_ns += done->duration_ns;
   cell->self_ns += done->self_ns;
   cell->bytes += done->bytes;
-  cell->latency[bucket_of(done->duration_ns)] += 1;
+  /* Through memory, of which the verifier knows nothing: it goes on once and not for each bucket. */
+  *(volatile uint32_t*)&calls->bucket = bucket_of(done->duration_ns);
+  const uint32_t bucket = *(volatile uint32_t*)&calls->bucket;
+  if (bucket < kWireBuckets) cell->latency[bucket] += 1;
   let_go(calls);
 }
 

@@ -34,7 +34,7 @@ static __always_inline void apply(struct WireTaskCalls* calls, uint64_t file, in
         hook.of_result == kResultBytes && result > 0 ? (uint64_t)result : 0);
     return;
   }
-  const uint32_t number = file ? number_of_inode(calls, inode_from(file), 1) : 0;
+  const uint32_t number = file ? number_of_inode(calls, inode_from(file)) : 0;
   if (hook.kind == kHookEnter) {
     begin(calls, hook.function, number);
   } else {
@@ -71,7 +71,7 @@ static __always_inline uint64_t traced_argument(const uint64_t* context, uint32_
 }
 
 /* For tracepoints, fentry and fexit. */
-SEC("tp_btf/sched_process_exit")
+SEC("hook/traced")
 int hook_traced(const uint64_t* context) {
   if (hook.kind == kHookUnused) return 0;
   const uint64_t file = hook.file != kHookNoFile ? traced_argument(context, hook.file_argument) : 0;
@@ -128,7 +128,7 @@ static __always_inline int64_t register_result(const struct pt_regs* regs) {
 }
 
 /* For kprobes and uprobes. */
-SEC("kprobe")
+SEC("hook/registers")
 int hook_registers(const struct pt_regs* regs) {
   if (hook.kind == kHookUnused) return 0;
   const uint64_t file = hook.file != kHookNoFile ? register_argument(regs, hook.file_argument) : 0;

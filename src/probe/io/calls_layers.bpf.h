@@ -24,7 +24,7 @@ static __always_inline void begin(struct WireTaskCalls* calls, uint32_t function
 
 static __always_inline int enter(uint32_t function, struct inode* inode) {
   struct WireTaskCalls* calls = calls_here();
-  if (calls) begin(calls, function, number_of_inode(calls, inode, 0));
+  if (calls) begin(calls, function, number_of_inode(calls, inode));
   return 0;
 }
 
@@ -39,12 +39,12 @@ static __always_inline int32_t frame_of(const struct WireTaskCalls* calls, uint3
   return -1;
 }
 
-static __always_inline void end(struct WireTaskCalls* calls, uint32_t function, int64_t result,
-                                uint64_t bytes) {
-  const int32_t at = frame_of(calls, function);
-  if (at < 0 || at >= kWireDepth) return;
+/* Ends the call in a frame. A function of its own, which the verifier goes through once and not for
+ * each frame that frame_of() may find. */
+__noinline int end_frame(struct WireTaskCalls* calls, uint32_t at, int64_t result, uint64_t bytes) {
+  if (!calls || at >= kWireDepth) return 0;
   const struct WireFrame* frame = &calls->frames[at];
-  struct Done done = {.function = function, .file = frame->file, .offset = -1};
+  struct Done done = {.function = frame->function, .file = frame->file, .offset = -1};
   done.start_ns = frame->start_ns;
   done.duration_ns = bpf_ktime_get_ns() - frame->start_ns;
   done.self_ns = done.duration_ns - frame->inner_ns;
@@ -54,11 +54,18 @@ static __always_inline void end(struct WireTaskCalls* calls, uint32_t function, 
   done.result = done.failed ? result : (int64_t)done.bytes;
   calls->depth = at;
   if (at > 0) {
-    calls->frames[(uint32_t)(at - 1) % kWireDepth].inner_ns += done.duration_ns;
+    calls->frames[(at - 1) % kWireDepth].inner_ns += done.duration_ns;
   } else {
     calls->inner_ns += done.duration_ns;
   }
   add_call(calls, &done);
+  return 0;
+}
+
+static __always_inline void end(struct WireTaskCalls* calls, uint32_t function, int64_t result,
+                                uint64_t bytes) {
+  const int32_t at = frame_of(calls, function);
+  if (at >= 0) end_frame(calls, (uint32_t)at, result, bytes);
 }
 
 static __always_inline int leave(uint32_t function, int64_t result, uint64_t bytes) {
@@ -78,7 +85,7 @@ static __always_inline void add_moment(struct WireTaskCalls* calls, uint32_t fun
 
 static __always_inline int happened(uint32_t function, struct inode* inode, uint64_t bytes) {
   struct WireTaskCalls* calls = calls_here();
-  if (calls) add_moment(calls, function, number_of_inode(calls, inode, 0), bytes);
+  if (calls) add_moment(calls, function, number_of_inode(calls, inode), bytes);
   return 0;
 }
 

@@ -70,24 +70,18 @@ static long climb_once(uint64_t step, struct Climb* climbing) {
   return climbing->done;
 }
 
-/* Programs that are copied to many hooks carry no type information, which calling back needs:
- * they climb in a loop of their own. */
 static __always_inline void collect_parts(struct WireNameScratch* scratch,
-                                          const struct Named* named, int copied) {
+                                          const struct Named* named) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct Climb climbing = {*named};
   climbing.root.mnt = BPF_CORE_READ(task, fs, root.mnt);
   climbing.root.dentry = BPF_CORE_READ(task, fs, root.dentry);
-  if (!copied) {
-    bpf_loop(kWireMostParts, climb_once, &climbing, 0);
-  } else {
-    for (uint32_t i = 0; i < kWireMostParts && !climbing.done; ++i) climb_once(i, &climbing);
-  }
+  bpf_loop(kWireMostParts, climb_once, &climbing, 0);
   if (!climbing.done) scratch->head.kind |= kNameCut;
 }
 
 /* 0: it could not be told, and the file has no number. */
-static __always_inline int tell(struct Named* named, uint32_t file, int copied) {
+__noinline int tell_name(struct Named* named, uint32_t file) {
   struct WireNameScratch* scratch = scratch_here();
   if (!scratch || !named) return 0;
   scratch->head.file = file;
@@ -96,7 +90,7 @@ static __always_inline int tell(struct Named* named, uint32_t file, int copied) 
   scratch->head.parts = 0;
   scratch->head.part_bytes = 0;
   if (named->kind == kNamePath || named->kind == kNameAnonymous)
-    collect_parts(scratch, named, copied);
+    collect_parts(scratch, named);
   const uint32_t at = scratch->head.part_bytes;
   uint32_t tail = named->tail_bytes;
   if (at > kWireTextBytes) return 0;
@@ -108,19 +102,14 @@ static __always_inline int tell(struct Named* named, uint32_t file, int copied) 
   return bpf_ringbuf_output(&names, scratch, size, BPF_RB_NO_WAKEUP) == 0;
 }
 
-__noinline int tell_name(struct Named* named, uint32_t file) { return tell(named, file, 0); }
-static __noinline int tell_name_copied(struct Named* named, uint32_t file) {
-  return tell(named, file, 1);
-}
-
 /* The number of a file that this task has not used lately. */
-static __always_inline uint32_t number_in_all(struct Named* named, int copied) {
+__noinline uint32_t number_of(struct Named* named) {
   if (!named) return 0;
   const struct WireFileKey key = named->key; /* older kernels look only at the stack */
   uint32_t* known = bpf_map_lookup_elem(&known_files, &key);
   if (known) return *known;
   const uint32_t file = __sync_fetch_and_add(&counts.next_file, 1) + 1;
-  if (!(copied ? tell_name_copied(named, file) : tell_name(named, file))) {
+  if (!tell_name(named, file)) {
     __sync_fetch_and_add(&counts.dropped_names, 1);
     return 0;
   }
@@ -128,9 +117,6 @@ static __always_inline uint32_t number_in_all(struct Named* named, int copied) {
   bpf_map_update_elem(&known_files, &key, &file, BPF_ANY);
   return file;
 }
-
-__noinline uint32_t number_of(struct Named* named) { return number_in_all(named, 0); }
-static __noinline uint32_t number_of_copied(struct Named* named) { return number_in_all(named, 1); }
 
 static __always_inline struct WireKnownFile* place_of(struct WireTaskCalls* calls,
                                                       const struct WireFileKey* key) {
@@ -279,16 +265,12 @@ static __always_inline int name_inode(struct inode* inode, struct Named* named) 
   return 1;
 }
 
-static __always_inline uint32_t number_of_inode(struct WireTaskCalls* calls, struct inode* inode,
-                                                int copied) {
+static __always_inline uint32_t number_of_inode(struct WireTaskCalls* calls, struct inode* inode) {
   if (!with_files || !inode) return 0;
   struct Named named = {};
   key_of_inode(inode, &named.key);
   struct WireKnownFile* place = place_of(calls, &named.key);
   if (is_key(place, &named.key)) return place->file;
   if (!name_inode(inode, &named)) return 0;
-  if (!copied) return remember(place, &named);
-  place->key = named.key;
-  place->file = number_of_copied(&named);
-  return place->file;
+  return remember(place, &named);
 }

@@ -59,8 +59,15 @@ bpf_attach_type attach_type_of(const HookSide& side) {
   return side.kind == kHookLeave ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
 }
 
-Result<Fd> load_program(const HookSide& side, const bpf_insn* code, size_t length) {
+Result<Fd> load_program(const HookSide& side, const bpf_insn* code, size_t length,
+                        const FunctionTypes& types) {
   LIBBPF_OPTS(bpf_prog_load_opts, options);
+  if (types.count > 0) {
+    options.prog_btf_fd = types.types_fd;
+    options.func_info = types.records.data();
+    options.func_info_rec_size = types.record_bytes;
+    options.func_info_cnt = types.count;
+  }
   if (!by_registers(side.rung)) {
     options.expected_attach_type = attach_type_of(side);
     options.attach_btf_id = side.place.type;
@@ -113,7 +120,7 @@ class TryHooks final : public HookAttacher {
   static Status attach_one(const HookSide& side) {
     const bpf_insn nothing[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0},
                                 {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
-    TRY_ASSIGN(const Fd program, load_program(side, nothing, std::size(nothing)));
+    TRY_ASSIGN(const Fd program, load_program(side, nothing, std::size(nothing), {}));
     TRY_ASSIGN(const Fd attached, attach_program(side, program.get()));
     return {};
   }
@@ -142,8 +149,9 @@ Result<Fd> HookPrograms::load(const HookSide& side) {
       bpf_map_freeze(constants.get()) != 0)
     return errno_error("make the constants of a program");
 
+  const bool registers = by_registers(side.rung);
   const bpf_program* from =
-      by_registers(side.rung) ? skeleton_.progs.hook_registers : skeleton_.progs.hook_traced;
+      registers ? skeleton_.progs.hook_registers : skeleton_.progs.hook_traced;
   const bpf_map* shared = bpf_object__find_map_by_name(skeleton_.obj, kConstantsMap);
   const bpf_insn* first = bpf_program__insns(from);
   std::vector<bpf_insn> code(first, first + bpf_program__insn_cnt(from));
@@ -152,7 +160,8 @@ Result<Fd> HookPrograms::load(const HookSide& side) {
         instruction.src_reg == BPF_PSEUDO_MAP_VALUE && instruction.imm == bpf_map__fd(shared))
       instruction.imm = constants.get();
   }
-  TRY_ASSIGN(Fd program, load_program(side, code.data(), code.size()));
+  TRY_ASSIGN(Fd program, load_program(side, code.data(), code.size(),
+                                      registers ? registers_types_ : traced_types_));
   constants_.push_back(std::move(constants));
   return program;
 }

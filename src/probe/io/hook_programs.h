@@ -17,7 +17,10 @@ namespace fathom {
 class HookPrograms final : public HookAttacher {
  public:
   // Once it is loaded.
-  explicit HookPrograms(CallsSkeleton& skeleton) : skeleton_(skeleton) {}
+  explicit HookPrograms(CallsSkeleton& skeleton)
+      : skeleton_(skeleton),
+        traced_types_(function_types(skeleton.progs.hook_traced)),
+        registers_types_(function_types(skeleton.progs.hook_registers)) {}
 
   // Of which function the next ones are.
   void set_function(uint32_t function) { function_ = function; }
@@ -32,6 +35,7 @@ class HookPrograms final : public HookAttacher {
   Result<Fd> load(const HookSide& side);
 
   CallsSkeleton& skeleton_;
+  FunctionTypes traced_types_, registers_types_;
   uint32_t function_ = 0;
   std::vector<Fd> programs_, constants_, attached_;
 };
