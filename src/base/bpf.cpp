@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bpf.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -87,6 +88,21 @@ Status check_bpf() {
     return Error{Code::kUnsupported,
                  "this process has a pid namespace of its own: the kernel's ids are others",
                  "run on the host, or share its pid namespace (docker run --pid=host)"};
+  }
+  return {};
+}
+
+Status place_maps(int map_of_maps, std::span<const uint32_t> keys, std::span<const int> fds,
+                  std::string_view doing) {
+  CHECK(keys.size() == fds.size());
+  LIBBPF_OPTS(bpf_map_batch_opts, options);
+  auto count = static_cast<uint32_t>(keys.size());
+  if (bpf_map_update_batch(map_of_maps, keys.data(), fds.data(), &count, &options) == 0 &&
+      count == keys.size())
+    return {};
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const int failed = bpf_map_update_elem(map_of_maps, &keys[i], &fds[i], BPF_ANY);
+    if (failed != 0) return bpf_error(doing, failed);
   }
   return {};
 }

@@ -4,6 +4,8 @@
 // is per thread.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
@@ -14,6 +16,12 @@ namespace fathom {
 // is there, and process ids in the kernel are the ones this process sees. Also silences libbpf.
 // Call it first.
 Status check_bpf();
+
+// Puts the maps of `fds` into a map of maps, each under the key at its index. The kernel waits
+// until no program can still see what was there before: once for all of them, where it can
+// (Linux 5.17).
+Status place_maps(int map_of_maps, std::span<const uint32_t> keys, std::span<const int> fds,
+                  std::string_view doing);
 
 // For an errno of libbpf (its sign does not matter), with the last complaints of libbpf on this
 // thread.

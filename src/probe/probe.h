@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A probe watches a target and emits records. The session calls it from the recorder's thread only:
-// prepare before the launch, start before the target's first instruction, begin when all have
-// started, tick at every interval, wake when one of its descriptors says that much is waiting,
-// departed for processes the launcher reaped, finish when the target has ended. Hot paths count
-// what they lose; report says so.
+// A probe watches a target and emits records. The session calls it from the recorder's thread only,
+// except load: prepare before the launch, start before the target's first instruction, begin when
+// all have started, tick at every interval, wake when one of its descriptors says that much is
+// waiting, departed for processes the launcher reaped, finish when the target has ended. Hot paths
+// count what they lose; report says so.
 #pragma once
 
 #include <array>
@@ -81,6 +81,11 @@ class Probe {
   virtual ~Probe() = default;
   // Before the target is launched: what goes into its environment.
   virtual Status prepare(LaunchRequest& /*request*/) { return {}; }
+  // What start needs and does not depend on the target, such as loading programs into the kernel.
+  // Called after prepare on a thread of its own, while other probes load and the target is
+  // launched, and complete before start, which reports errors. Not called for a target that is
+  // attached to or is in containers: start then does all of it.
+  virtual void load() {}
   virtual Status start(const Target& target, RecordStream& out) = 0;
   // The recording's time is from now on: what an attached target used while probes started is not
   // of it.

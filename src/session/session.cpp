@@ -11,6 +11,7 @@
 #include <ctime>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/host.h"
@@ -46,6 +47,7 @@ struct Attached {
   const ProbeInfo* info;
   std::unique_ptr<Probe> probe;
   int64_t cpu_ns = 0;
+  std::jthread loading = {};  // sets cpu_ns
 };
 
 // Ends what was launched before signals may end us again: whatever it left must be removed.
@@ -69,6 +71,8 @@ class Session {
     if (options_.holds_interrupts) sigdelset(&request.signal_mask, SIGINT);
     TRY(prepare(request));
     const LetGo let_go{target_};
+    const bool is_process = !request.command.empty() && !request.container;
+    if (is_process) load();
     TRY_ASSIGN(target_, options_.launcher->launch(request));
     begin(run_id);
     TRY(attach());
@@ -125,12 +129,24 @@ class Session {
     return {};
   }
 
+  // All at once: most of the time the kernel waits until all CPUs have passed some point.
+  void load() {
+    for (Attached& attached : probes_) {
+      attached.loading = std::jthread([&attached] {
+        attached.probe->load();
+        attached.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      });
+    }
+  }
+
   Status attach() {
+    for (Attached& attached : probes_)
+      if (attached.loading.joinable()) attached.loading.join();
     for (Attached& attached : probes_) {
       const int64_t before = own_cpu_ns();
       if (auto started = attached.probe->start(*target_, out_); !started.ok())
         return std::move(started).error().within(std::string("start probe ") + attached.info->name);
-      attached.cpu_ns = own_cpu_ns() - before;
+      attached.cpu_ns += own_cpu_ns() - before;
     }
     return {};
   }

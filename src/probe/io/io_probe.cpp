@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <random>
 
 #include "base/bpf.h"
@@ -60,6 +61,7 @@ class IoProbe final : public Probe {
   explicit IoProbe(const ProbeSettings& settings) : settings_(settings) {}
 
   Status prepare(LaunchRequest& request) override;
+  void load() override;
   Status start(const Target& target, RecordStream& out) override;
   void tick(int64_t now_ns) override;
   [[nodiscard]] std::vector<int> wake_fds() const override;
@@ -70,6 +72,7 @@ class IoProbe final : public Probe {
  private:
   Status prepare_library(LaunchRequest& request);
   void mark_own_calls(LaunchRequest& request, const std::string& library);
+  [[nodiscard]] KernelCallSettings kernel_settings() const;
   Status start_kernel(const Target& target, RecordStream& out);
   void report_library(ProbeReport& report) const;
   void report_kernel(ProbeReport& report) const;
@@ -88,6 +91,7 @@ class IoProbe final : public Probe {
   Coverage coverage_;
   // The half in the kernel; nullptr: not asked for, or `no_kernel_` says why.
   std::unique_ptr<CallStacks> stacks_;  // of traced calls; nullptr: not asked for
+  std::optional<Result<std::unique_ptr<KernelCalls>>> loaded_;  // by load()
   std::unique_ptr<KernelCalls> kernel_;
   std::unique_ptr<KernelRecords> kernel_records_;
   std::string no_kernel_, no_library_;
@@ -137,7 +141,7 @@ void IoProbe::mark_own_calls(LaunchRequest& request, const std::string& library)
   std::erase(own_files_, "");
 }
 
-Status IoProbe::start_kernel(const Target& target, RecordStream& out) {
+KernelCallSettings IoProbe::kernel_settings() const {
   KernelCallSettings settings;
   settings.trace = settings_.io == IoMode::kTrace;
   settings.files = settings_.io_files;
@@ -146,13 +150,31 @@ Status IoProbe::start_kernel(const Target& target, RecordStream& out) {
   settings.slice_base_ns = slice_base_ns_;
   settings.least_duration_ns = settings_.least_duration_ns;
   settings.least_bytes = settings_.least_bytes;
-  if (settings_.io_stacks) {
-    TRY_ASSIGN(stacks_, CallStacks::open(target, out, settings_.lines));
-    settings.stacks = stacks_.get();
-  }
   settings.layers = set_.layers;
   settings.captures = set_.captures;
-  TRY_ASSIGN(kernel_, KernelCalls::open(target, settings));
+  return settings;
+}
+
+// Stacks need the target.
+void IoProbe::load() {
+  if (set_.wants_kernel() && !settings_.io_stacks) loaded_ = KernelCalls::load(kernel_settings());
+}
+
+Status IoProbe::start_kernel(const Target& target, RecordStream& out) {
+  if (loaded_) {
+    TRY_ASSIGN(kernel_, std::move(*loaded_));
+    if (Status attached = kernel_->attach(target); !attached.ok()) {
+      kernel_.reset();
+      return attached;
+    }
+  } else {
+    KernelCallSettings settings = kernel_settings();
+    if (settings_.io_stacks) {
+      TRY_ASSIGN(stacks_, CallStacks::open(target, out, settings_.lines));
+      settings.stacks = stacks_.get();
+    }
+    TRY_ASSIGN(kernel_, KernelCalls::open(target, settings));
+  }
   std::vector<std::string> prefixes = set_.path_prefixes;
   if (!settings_.path_prefix.empty()) prefixes.push_back(settings_.path_prefix);
   kernel_records_ = std::make_unique<KernelRecords>(
@@ -289,8 +311,8 @@ Rung layers_rung() {
     why = hook + ": " + reason;
   };
   const auto everything = layers_from("all");
-  for (const KernelProgram* program : wanted_programs(everything.value(), *types.value()))
-    note(program->hook, why_no_hook(*program, *types.value()));
+  for (const KernelProgram* program : wanted_programs(everything.value(), types.value().get()))
+    note(program->hook, why_no_hook(*program, types.value().get()));
   const auto wishes = wish_hooks(everything.value(), {}, *types.value(), {});
   const auto attacher = try_hooks();
   for (const HookWish& wish : wishes.value())

@@ -73,8 +73,11 @@ class BpfCalls final : public KernelCalls {
   BpfCalls& operator=(const BpfCalls&) = delete;
 
   Status load(const KernelCallSettings& settings, WireCallsOf whom);
-  Status follow(const Target& target);
-  Status attach();
+  Status attach(const Target& target) override {
+    TRY(follow(target));
+    return is_attached_ ? Status() : attach_programs();
+  }
+  Status attach_programs();
 
   [[nodiscard]] const std::vector<KernelFunction>& functions() const override { return functions_; }
   [[nodiscard]] std::vector<int> wake_fds() const override { return rings_.wake_fds(); }
@@ -89,6 +92,7 @@ class BpfCalls final : public KernelCalls {
 
  private:
   void set_rules();
+  Status follow(const Target& target);
   Status prepare();
   void choose_programs();
   bool is_wanted(const SystemCall& call) const;
@@ -108,10 +112,11 @@ class BpfCalls final : public KernelCalls {
   std::set<int64_t> adopted_;
   std::vector<std::string> seen_layers_;
   std::map<std::string, std::set<std::string>> not_here_;  // hooks by the reason
-  std::unique_ptr<KernelTypes> types_;                     // until all is attached
+  std::unique_ptr<KernelTypes> types_;  // until all is attached; nullptr: not needed
   std::vector<HookWish> wishes_;
   std::set<std::string> refused_;  // programs that this kernel would not load
   std::unique_ptr<HookPrograms> hooks_;
+  bool is_attached_ = false;
   bool unfinished_ = false;  // a record was never ended
   int64_t unended_ = 0;
   int64_t misses_ = 0;
@@ -147,9 +152,12 @@ void BpfCalls::set_rules() {
 Status BpfCalls::load(const KernelCallSettings& settings, WireCallsOf whom) {
   settings_ = settings;
   whom_ = whom;
-  TRY_ASSIGN(types_, KernelTypes::load());
-  TRY_ASSIGN(wishes_,
-             wish_hooks(settings_.layers, settings_.captures, *types_, hooks_of(settings_.layers)));
+  // Reading them takes as long as all that system calls need.
+  if (needs_types(settings_.layers, settings_.captures)) {
+    TRY_ASSIGN(types_, KernelTypes::load());
+    TRY_ASSIGN(wishes_, wish_hooks(settings_.layers, settings_.captures, *types_,
+                                   hooks_of(settings_.layers)));
+  }
   while (true) {
     TRY(prepare());
     const int failed = load_calls(skeleton_);
@@ -186,9 +194,11 @@ Status BpfCalls::prepare() {
   constants.least_bytes = static_cast<uint64_t>(settings_.least_bytes);
   const auto is_user = [](const HookWish& wish) { return !wish.file.empty(); };
   constants.with_user = std::any_of(wishes_.begin(), wishes_.end(), is_user) ? 1 : 0;
-  constants.starts_untold = types_->tracepoint("block_io_start") == nullptr ? 1 : 0;
-  const KernelPlace* answer = types_->tracepoint("io_uring_complete");
-  constants.plain_answers = answer != nullptr && answer->arguments > kAnswerArguments ? 1 : 0;
+  if (types_) {
+    constants.starts_untold = types_->tracepoint("block_io_start") == nullptr ? 1 : 0;
+    const KernelPlace* answer = types_->tracepoint("io_uring_complete");
+    constants.plain_answers = answer != nullptr && answer->arguments > kAnswerArguments ? 1 : 0;
+  }
   set_rules();
   choose_programs();
   return {};
@@ -209,9 +219,9 @@ void BpfCalls::choose_programs() {
   for (const KernelProgram& program : kernel_programs())
     if (bpf_program* all = bpf_object__find_program_by_name(skeleton_->obj, program.program))
       bpf_program__set_autoload(all, false);
-  for (const KernelProgram* program : wanted_programs(settings_.layers, *types_)) {
+  for (const KernelProgram* program : wanted_programs(settings_.layers, types_.get())) {
     bpf_program* wanted = bpf_object__find_program_by_name(skeleton_->obj, program->program);
-    std::string why = why_no_hook(*program, *types_);
+    std::string why = why_no_hook(*program, types_.get());
     if (refused_.contains(program->program)) why = "this kernel refuses the program for it";
     if (!why.empty() || wanted == nullptr) {
       note_missing(why, program->hook);
@@ -286,11 +296,12 @@ Status BpfCalls::follow(const Target& target) {
   return {};
 }
 
-Status BpfCalls::attach() {
+Status BpfCalls::attach_programs() {
   TRY(attach_hooks());
   types_.reset();
   if (const int failed = attach_calls(skeleton_); failed != 0)
     return bpf_error("attach the BPF programs for calls", failed);
+  is_attached_ = true;
   return {};
 }
 
@@ -395,15 +406,27 @@ WireCallsOf whom_of(const Target& target) {
   return kCallsOfAdopted;
 }
 
+Result<std::unique_ptr<BpfCalls>> load_calls_of(WireCallsOf whom,
+                                                const KernelCallSettings& settings) {
+  TRY(check_bpf());
+  auto calls = std::make_unique<BpfCalls>();
+  TRY(calls->load(settings, whom));
+  return calls;
+}
+
 }  // namespace
+
+// Attached as well: as long as no process has a mark, nothing is seen.
+Result<std::unique_ptr<KernelCalls>> KernelCalls::load(const KernelCallSettings& settings) {
+  TRY_ASSIGN(auto calls, load_calls_of(kCallsOfMarked, settings));
+  TRY(calls->attach_programs());
+  return std::unique_ptr<KernelCalls>(std::move(calls));
+}
 
 Result<std::unique_ptr<KernelCalls>> KernelCalls::open(const Target& target,
                                                        const KernelCallSettings& settings) {
-  TRY(check_bpf());
-  auto calls = std::make_unique<BpfCalls>();
-  TRY(calls->load(settings, whom_of(target)));
-  TRY(calls->follow(target));
-  TRY(calls->attach());
+  TRY_ASSIGN(auto calls, load_calls_of(whom_of(target), settings));
+  TRY(calls->attach(target));
   return std::unique_ptr<KernelCalls>(std::move(calls));
 }
 
@@ -414,7 +437,7 @@ Status try_kernel_calls() {
   settings.interval_ns = 1'000'000'000;
   settings.layers.names = {"sys"};
   TRY(calls.load(settings, kCallsOfMarked));
-  return calls.attach();
+  return calls.attach_programs();
 }
 
 }  // namespace fathom

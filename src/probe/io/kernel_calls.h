@@ -32,10 +32,14 @@ struct KernelCallSettings {
 class KernelCalls {
  public:
   virtual ~KernelCalls() = default;
-  // Loads and attaches: from now on calls are seen.
+  // Loads and attaches the programs for a process that is yet to be started.
+  static Result<std::unique_ptr<KernelCalls>> load(const KernelCallSettings& settings);
+  // Loads and attaches.
   static Result<std::unique_ptr<KernelCalls>> open(const Target& target,
                                                    const KernelCallSettings& settings);
 
+  // After load(): from now on calls of the target are seen.
+  virtual Status attach(const Target& target) = 0;
   // What numbers stand for.
   [[nodiscard]] virtual const std::vector<KernelFunction>& functions() const = 0;
   // Descriptors that become readable when much is waiting.

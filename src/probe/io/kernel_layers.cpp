@@ -192,26 +192,37 @@ void name_layer_functions(std::vector<KernelFunction>& functions) {
   }
 }
 
+bool needs_types(const LayerChoice& layers, const std::vector<Capture>& captures) {
+  const auto below = [](const std::string& layer) { return layer != "c" && layer != "sys"; };
+  const auto elsewhere = [](const Capture& capture) {
+    return capture.kind != Capture::Kind::kSystemCalls;
+  };
+  return std::any_of(layers.names.begin(), layers.names.end(), below) ||
+         std::any_of(captures.begin(), captures.end(), elsewhere);
+}
+
 std::vector<const KernelProgram*> wanted_programs(const LayerChoice& layers,
-                                                  const KernelTypes& types) {
+                                                  const KernelTypes* types) {
+  const auto has = [types](const char* hook) {
+    return types == nullptr || types->tracepoint(hook) != nullptr;
+  };
   std::vector<const KernelProgram*> wanted;
   for (const KernelProgram& program : kPrograms) {
     if (*program.layer != 0 && !layers.has(program.layer)) continue;
-    const bool has = types.tracepoint(program.hook) != nullptr;
-    if (program.instead_of != nullptr && (!has || types.tracepoint(program.instead_of) != nullptr))
-      continue;
+    if (program.instead_of != nullptr && (!has(program.hook) || has(program.instead_of))) continue;
     const auto stands_in = [&](const KernelProgram& other) {
       return other.instead_of != nullptr && std::string_view(other.instead_of) == program.hook &&
-             types.tracepoint(other.hook) != nullptr;
+             has(other.hook);
     };
-    if (has || std::none_of(std::begin(kPrograms), std::end(kPrograms), stands_in))
+    if (has(program.hook) || std::none_of(std::begin(kPrograms), std::end(kPrograms), stands_in))
       wanted.push_back(&program);
   }
   return wanted;
 }
 
-std::string why_no_hook(const KernelProgram& program, const KernelTypes& types) {
-  return types.tracepoint(program.hook) != nullptr ? "" : "this kernel has no such tracepoint";
+std::string why_no_hook(const KernelProgram& program, const KernelTypes* types) {
+  const bool has = types == nullptr || types->tracepoint(program.hook) != nullptr;
+  return has ? "" : "this kernel has no such tracepoint";
 }
 
 std::set<std::string> hooks_of(const LayerChoice& layers) {
@@ -255,8 +266,8 @@ constexpr std::string_view kCostNote =
 Result<std::string> kernel_plan(const LayerChoice& layers, const std::vector<Capture>& captures) {
   TRY_ASSIGN(const auto types, KernelTypes::load());
   std::string text = plan_line("layer", "attached to", "by", 0, "here");
-  for (const KernelProgram* program : wanted_programs(layers, *types)) {
-    const std::string why = why_no_hook(*program, *types);
+  for (const KernelProgram* program : wanted_programs(layers, types.get())) {
+    const std::string why = why_no_hook(*program, types.get());
     text += plan_line(*program->layer == 0 ? "all" : program->layer, program->hook, "tp_btf",
                       program->cost_ns, why.empty() ? "yes" : "no: " + why);
   }

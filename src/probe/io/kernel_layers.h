@@ -29,11 +29,15 @@ std::span<const KernelProgram> kernel_programs();
 // All numbers of functions below system calls; others stay empty.
 void name_layer_functions(std::vector<KernelFunction>& functions);
 
+// Whether the types of the kernel decide what is attached: every kernel has what system calls need.
+bool needs_types(const LayerChoice& layers, const std::vector<Capture>& captures);
+
 // Those of these layers; of two that stand for each other the better one that this kernel has.
+// `types` may be nullptr if none are needed.
 std::vector<const KernelProgram*> wanted_programs(const LayerChoice& layers,
-                                                  const KernelTypes& types);
+                                                  const KernelTypes* types);
 // Why this kernel does not have the tracepoint; empty: it has.
-std::string why_no_hook(const KernelProgram& program, const KernelTypes& types);
+std::string why_no_hook(const KernelProgram& program, const KernelTypes* types);
 
 // Tracepoints of the programs of these layers.
 std::set<std::string> hooks_of(const LayerChoice& layers);

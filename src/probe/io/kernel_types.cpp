@@ -101,7 +101,7 @@ Result<std::unique_ptr<KernelTypes>> KernelTypes::load() {
   btf* kernel = btf__load_vmlinux_btf();
   if (kernel == nullptr) return bpf_error("read the kernel's types", errno);
   types->sources_.push_back({kernel, "", Fd()});
-  types->index(0, 1);
+  types->index_tracepoints(0);
   types->add_modules();
   return types;
 }
@@ -126,27 +126,42 @@ void KernelTypes::add_modules() {
     btf* types = btf__load_from_kernel_by_id_split(id, sources_.front().types);
     if (types == nullptr) continue;
     sources_.push_back({types, name.data(), std::move(fd)});
-    index(sources_.size() - 1, btf__type_cnt(sources_.front().types));
+    index_tracepoints(sources_.size() - 1);
   }
 }
 
-void KernelTypes::index(size_t source, uint32_t first) {
+// The first type of its own; those of modules follow on the kernel's.
+uint32_t KernelTypes::first_of(size_t source) const {
+  return source == 0 ? 1 : btf__type_cnt(sources_.front().types);
+}
+
+void KernelTypes::index_tracepoints(size_t source) {
   const btf* types = sources_[source].types;
-  for (uint32_t id = first; id < btf__type_cnt(types); ++id) {
+  for (uint32_t id = first_of(source); id < btf__type_cnt(types); ++id) {
     const btf_type* type = btf__type_by_id(types, id);
-    if (!btf_is_func(type) && !btf_is_typedef(type)) continue;
+    if (!btf_is_typedef(type)) continue;
     std::string_view name = btf__name_by_offset(types, type->name_off);
-    if (btf_is_func(type)) {
-      functions_.try_emplace(name, Found{source, id});
-    } else if (name.starts_with(kTracepointPrefix)) {
-      name.remove_prefix(kTracepointPrefix.size());
-      tracepoints_.try_emplace(name, Found{source, id});
+    if (!name.starts_with(kTracepointPrefix)) continue;
+    name.remove_prefix(kTracepointPrefix.size());
+    tracepoints_.try_emplace(name, Found{source, id});
+  }
+}
+
+void KernelTypes::index_functions() const {
+  if (!functions_.empty()) return;
+  for (size_t source = 0; source < sources_.size(); ++source) {
+    const btf* types = sources_[source].types;
+    for (uint32_t id = first_of(source); id < btf__type_cnt(types); ++id) {
+      const btf_type* type = btf__type_by_id(types, id);
+      if (btf_is_func(type))
+        functions_.try_emplace(btf__name_by_offset(types, type->name_off), Found{source, id});
     }
   }
 }
 
 const KernelPlace* KernelTypes::place(const std::string& name, bool is_function) const {
-  const auto& names = is_function ? functions_ : tracepoints_;
+  if (is_function) index_functions();
+  const Index& names = is_function ? functions_ : tracepoints_;
   const auto found = names.find(name);
   if (found == names.end()) return nullptr;
   const auto [known, added] = places_.try_emplace({name, is_function});
@@ -173,6 +188,7 @@ const KernelPlace* KernelTypes::tracepoint(const std::string& name) const {
 }
 
 std::vector<std::string> KernelTypes::functions_like(const NamePattern& pattern) const {
+  index_functions();
   std::vector<std::string> names;
   for (const auto& [name, found] : functions_)
     if (pattern.fits(std::string(name))) names.emplace_back(name);

@@ -59,11 +59,15 @@ class KernelTypes {
   };
   KernelTypes() = default;
   void add_modules();
-  void index(size_t source, uint32_t first);
+  [[nodiscard]] uint32_t first_of(size_t source) const;
+  void index_tracepoints(size_t source);
+  void index_functions() const;
   const KernelPlace* place(const std::string& name, bool is_function) const;
 
+  using Index = std::unordered_map<std::string_view, Found>;
   std::vector<Source> sources_;
-  std::unordered_map<std::string_view, Found> functions_, tracepoints_;
+  Index tracepoints_;
+  mutable Index functions_;  // of which there are many: filled when the first is looked up
   mutable std::map<std::pair<std::string, bool>, KernelPlace> places_;
 };
 

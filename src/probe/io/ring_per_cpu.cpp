@@ -26,19 +26,20 @@ RingPerCpu::RingPerCpu()
 
 Result<std::vector<BpfRing>> RingPerCpu::make(int rings, const char* name, std::string_view what) {
   std::vector<BpfRing> made;
+  std::vector<uint32_t> keys;
+  std::vector<int> maps;
   const int cpus = std::min<int>(libbpf_num_possible_cpus(), kWireCallCpus);
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const int map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, name, 0, 0,
                                    static_cast<uint32_t>(ring_bytes_), nullptr);
     if (map < 0) return bpf_error("make a ring for " + std::string(what), map);
-    Fd fd(map);
-    const auto key = static_cast<uint32_t>(cpu);
-    const int failed = bpf_map_update_elem(rings, &key, &map, BPF_ANY);
-    if (failed != 0) return bpf_error("place a ring for " + std::string(what), failed);
-    TRY_ASSIGN(BpfRing ring, BpfRing::map(fd.get(), ring_bytes_));
-    fds_.push_back(std::move(fd));
+    fds_.emplace_back(map);
+    keys.push_back(static_cast<uint32_t>(cpu));
+    maps.push_back(map);
+    TRY_ASSIGN(BpfRing ring, BpfRing::map(map, ring_bytes_));
     made.push_back(std::move(ring));
   }
+  TRY(place_maps(rings, keys, maps, "place the rings for " + std::string(what)));
   return made;
 }
 

@@ -65,6 +65,7 @@ std::string_view until_nul(const char* text, size_t most) { return {text, strnle
 class BpfTasks final : public TaskSource {
  public:
   static Result<std::unique_ptr<TaskSource>> make(int64_t root);
+  static Result<std::unique_ptr<TaskSource>> make_for_later();
   BpfTasks() = default;
   ~BpfTasks() override {
     ring_.reset();
@@ -74,6 +75,7 @@ class BpfTasks final : public TaskSource {
   BpfTasks& operator=(const BpfTasks&) = delete;
 
   [[nodiscard]] const char* name() const override { return "bpf"; }
+  Status follow(int64_t root) override;
   Status adopt(int64_t pid) override;
   void drain(TaskListener& listener) override;
   [[nodiscard]] int64_t seen() const override { return seen_; }
@@ -82,7 +84,6 @@ class BpfTasks final : public TaskSource {
 
  private:
   Status load(WireWhom whom);
-  Status follow(int64_t root);
   Status attach();
   static int keep(void* self, void* bytes, size_t size);
   void take_ring();
@@ -111,6 +112,14 @@ Result<std::unique_ptr<TaskSource>> BpfTasks::make(int64_t root) {
   auto source = std::make_unique<BpfTasks>();
   TRY(source->load(root > 0 ? kWireMarked : root == kEverybody ? kWireEverybody : kWireAdopted));
   if (root > 0) TRY(source->follow(root));
+  TRY(source->attach());
+  return std::unique_ptr<TaskSource>(std::move(source));
+}
+
+Result<std::unique_ptr<TaskSource>> BpfTasks::make_for_later() {
+  TRY(check_bpf());
+  auto source = std::make_unique<BpfTasks>();
+  TRY(source->load(kWireMarked));
   TRY(source->attach());
   return std::unique_ptr<TaskSource>(std::move(source));
 }
@@ -268,5 +277,7 @@ int64_t BpfTasks::buffer_bytes() const {
 Result<std::unique_ptr<TaskSource>> watch_tasks_by_bpf(int64_t root) {
   return BpfTasks::make(root);
 }
+
+Result<std::unique_ptr<TaskSource>> load_tasks_by_bpf() { return BpfTasks::make_for_later(); }
 
 }  // namespace fathom

@@ -21,6 +21,7 @@
 #include "probe/resources/gauge_writer.h"
 #include "probe/resources/hidden_io.h"
 #include "probe/resources/host_reader.h"
+#include "probe/resources/namespace_listener.h"
 #include "probe/resources/process_table.h"
 #include "probe/resources/running.h"
 #include "probe/resources/task_source.h"
@@ -33,23 +34,6 @@ constexpr int64_t kSlowEvery = kNsPerSecond;  // cgroup, host and the costlier f
 constexpr int kExitPatience = 1000;           // ms to wait for the last exit to be told
 constexpr int64_t kCostFactor = 50;           // looking takes at most a 50th of the time
 
-// For the table, and for all probes what a new task is called in its container.
-class NewsOfContainers final : public TaskListener {
- public:
-  NewsOfContainers(TaskListener& next, InnerIds& ids) : next_(next), ids_(ids) {}
-  void on_task(const TaskEvent& event) override {
-    if (event.pid_namespace != 0) {
-      ids_.add_process({event.pid_namespace, event.inner_pid}, event.pid);
-      ids_.add_thread({event.pid_namespace, event.inner_tid}, event.tid);
-    }
-    next_.on_task(event);
-  }
-
- private:
-  TaskListener& next_;
-  InnerIds& ids_;
-};
-
 class ResourcesProbe final : public Probe {
  public:
   explicit ResourcesProbe(const ProbeSettings& settings) : settings_(settings) {}
@@ -58,6 +42,8 @@ class ResourcesProbe final : public Probe {
     request.cgroup_figures = true;
     return {};
   }
+
+  void load() override { loaded_ = load_tasks_by_bpf(); }
 
   Status start(const Target& target, RecordStream& out) override {
     target_ = &target;
@@ -244,7 +230,8 @@ class ResourcesProbe final : public Probe {
     int64_t root = target_->pid();
     if (is_taken_in()) root = scope_.kind == Scope::Kind::kSystem ? kEverybody : kNobody;
     for (const RungTry& rung : kLadder) {
-      auto source = rung.watch(root);
+      auto source =
+          loaded_ && rung.watch == watch_tasks_by_bpf ? follow_loaded(root) : rung.watch(root);
       if (source.ok() && root == kNobody) {
         if (auto adopted = adopt_all(*source.value()); !adopted.ok()) source = adopted.error();
       }
@@ -256,6 +243,13 @@ class ResourcesProbe final : public Probe {
       why_ += std::string(rung.loss) + " (" + rung.name + ": " + source.error().message + ")";
     }
     return Error{Code::kUnsupported, "the process tree cannot be watched: " + why_};
+  }
+
+  Result<std::unique_ptr<TaskSource>> follow_loaded(int64_t root) {
+    auto source = std::move(*loaded_);
+    loaded_.reset();
+    if (source.ok()) TRY(source.value()->follow(root));
+    return source;
   }
 
   Status adopt_all(TaskSource& source) const {
@@ -291,8 +285,8 @@ class ResourcesProbe final : public Probe {
 
   void drain() {
     if (scope_.reaped) return source_->drain(*table_);
-    NewsOfContainers news(*table_, target_->inner_ids());
-    source_->drain(news);
+    NamespaceListener listener(*table_, target_->inner_ids());
+    source_->drain(listener);
   }
 
   // What was used since take_in, while other probes started. Of a host the sums are the kernel's,
@@ -408,6 +402,7 @@ class ResourcesProbe final : public Probe {
   ProbeSettings settings_;
   const Target* target_ = nullptr;
   RecordStream* out_ = nullptr;
+  std::optional<Result<std::unique_ptr<TaskSource>>> loaded_;  // by load()
   std::unique_ptr<TaskSource> source_;
   std::unique_ptr<ProcessTable> table_;
   std::unique_ptr<TreePoll> poll_;

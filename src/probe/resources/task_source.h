@@ -61,6 +61,9 @@ class TaskSource {
   virtual ~TaskSource() = default;
   [[nodiscard]] virtual const char* name() const = 0;
 
+  // After load_tasks_by_bpf(): follows the tree below `root`.
+  virtual Status follow(int64_t /*root*/) { return {}; }
+
   // Follows a process that runs already, with its threads and whoever they start from now on. The
   // listener is told of what it does, not of it. An id that is gone is no error.
   virtual Status adopt(int64_t pid) = 0;
@@ -82,6 +85,8 @@ constexpr int64_t kNobody = 0, kEverybody = -1;
 // of the target program: it waits before exec. All its threads and descendants are followed from
 // then on.
 Result<std::unique_ptr<TaskSource>> watch_tasks_by_bpf(int64_t root);
+// The same for a process that is yet to be started, which follow() names.
+Result<std::unique_ptr<TaskSource>> load_tasks_by_bpf();
 Result<std::unique_ptr<TaskSource>> watch_tasks_by_perf(int64_t root);
 Result<std::unique_ptr<TaskSource>> watch_tasks_by_proc(int64_t root);
 

@@ -47,8 +47,20 @@ class SampleSource {
   [[nodiscard]] virtual bool sees_kernel() const = 0;
 };
 
+// The programs and rings of sample_by_bpf. Movable to another thread.
+class LoadedSampler {
+ public:
+  virtual ~LoadedSampler() = default;
+};
+
+// For a scope that is no tree, before it is known.
+Result<std::unique_ptr<LoadedSampler>> load_bpf_sampler();
 Result<std::unique_ptr<SampleSource>> sample_by_bpf(const SampledScope& scope,
                                                     const Samplers& samplers);
+// The same with what was loaded; nullptr or for a tree: with its own.
+Result<std::unique_ptr<SampleSource>> sample_by_loaded_bpf(const SampledScope& scope,
+                                                           const Samplers& samplers,
+                                                           std::unique_ptr<LoadedSampler> loaded);
 Result<std::unique_ptr<SampleSource>> sample_by_perf(const SampledScope& scope,
                                                      const Samplers& samplers);
 

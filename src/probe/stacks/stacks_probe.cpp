@@ -54,6 +54,7 @@ class StacksProbe final : public Probe, private SampleListener {
  public:
   explicit StacksProbe(const ProbeSettings& settings) : settings_(settings) {}
 
+  void load() override;
   Status start(const Target& target, RecordStream& out) override;
   void begin(int64_t now_ns) override { begin_ns_ = now_ns; }
   void tick(int64_t now_ns) override;
@@ -95,6 +96,7 @@ class StacksProbe final : public Probe, private SampleListener {
   std::vector<int64_t> samples_of_;  // by sampler
   std::vector<Event> events_;
   RecordStream* out_ = nullptr;
+  std::unique_ptr<LoadedSampler> loaded_;
   std::unique_ptr<SampleSource> source_;
   std::unique_ptr<StackBuilder> builder_;
   std::unordered_map<int64_t, std::string> programs_;  // by pid
@@ -105,6 +107,12 @@ class StacksProbe final : public Probe, private SampleListener {
   std::optional<int64_t> idle_before_ns_;      // of all CPUs, where the whole host is sampled
   int64_t begin_ns_ = 0, end_ns_ = INT64_MAX;  // of the run; what was there before goes on after it
 };
+
+// What it lacks here start() will lack again, and say.
+void StacksProbe::load() {
+  auto loaded = load_bpf_sampler();
+  if (loaded.ok()) loaded_ = std::move(loaded).value();
+}
 
 Status StacksProbe::start(const Target& target, RecordStream& out) {
   out_ = &out;
@@ -178,7 +186,7 @@ void StacksProbe::warn_of_multiples() {
 
 Status StacksProbe::choose_source(const Target& target) {
   const SampledScope scope = SampledScope::of(target);
-  auto source = sample_by_bpf(scope, samplers_);
+  auto source = sample_by_loaded_bpf(scope, samplers_, std::move(loaded_));
   if (!source.ok()) {
     add_why("stacks beyond 64 KB are cut (bpf: " + source.error().message + ")");
     source = sample_by_perf(scope, samplers_);
