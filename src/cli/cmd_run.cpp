@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/fd.h"
+#include "base/file_mode.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/text_style.h"
@@ -190,7 +192,8 @@ Result<SessionOptions> options_from(const Arguments& arguments, RunTarget target
 }
 
 Result<std::string> folder_for(const Arguments& arguments, const std::string& name) {
-  auto folder = make_run_folder(arguments.text("output"), {name});
+  TRY_ASSIGN(const unsigned mode, parse_file_mode(arguments.text("mode")));
+  auto folder = make_run_folder(arguments.text("output"), {name}, mode);
   if (folder.ok() || folder.error().code != Code::kExists) return folder;
   for (const std::string& recovered :
        recover_left_behind(run_folder_name(arguments.text("output")))) {
@@ -254,11 +257,21 @@ int status_for(const Error& error, const SessionOptions& options) {
   return error.code == Code::kPermission ? kExitNotExecutable : kExitOurs;
 }
 
+// A mode that was requested does not depend on the umask. Tables get that of the journal.
+Status set_mode(const std::string& journal, const Arguments& arguments) {
+  if (!arguments.has("mode")) return {};
+  TRY_ASSIGN(const unsigned mode, parse_file_mode(arguments.text("mode")));
+  if (chmod(journal.c_str(), mode) != 0) return errno_error("change permissions of " + journal);
+  return {};
+}
+
 Result<int> record(SessionOptions& options, const std::string& folder, const Arguments& arguments,
                    RunHub& hub, const RunResults& results) {
   const std::string run = new_run_id();
-  auto sink = open_sink("file", folder + "/" + kJournalName);
-  Status begun = sink.ok() ? hub.begin(run, folder + "/" + kJournalName) : Status(sink.error());
+  const std::string journal = folder + "/" + kJournalName;
+  auto sink = open_sink("file", journal);
+  Status begun = sink.ok() ? set_mode(journal, arguments) : Status(sink.error());
+  if (begun.ok()) begun = hub.begin(run, journal);
   if (!begun.ok()) {
     drop_run_folder(folder);
     log_failure(begun.error());

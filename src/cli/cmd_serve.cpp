@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/file_mode.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/hub_api.h"
@@ -13,6 +14,7 @@ Result<int> run_serve(const Arguments& arguments) {
   plan.bind = settings.text("bind");
   plan.port = settings.text("port");
   plan.hub.data = settings.text("data");
+  TRY_ASSIGN(plan.hub.file_mode, parse_file_mode(settings.text("mode")));
   TRY_ASSIGN(plan.hub.store, store_address(arguments.text("store"), settings.text("store"),
                                            settings.text("store-password-file")));
   TRY_ASSIGN(plan.hub.token, read_token(settings.text("token-file")));
@@ -45,6 +47,10 @@ constexpr Flag kServeFlags[] = {
      .help = "where jobs are kept",
      .fallback = "fathom-hub",
      .completes = "folder"},
+    {.name = "mode",
+     .value = "MODE",
+     .help = "permissions of the data: 0600, 0640 (your group may read) or 0644 (all users may)",
+     .fallback = "0600"},
     {.name = "store",
      .value = "URL",
      .help = "keep jobs in redis://[user@]host[:port][/db], which several hubs may share; else "

@@ -31,6 +31,11 @@ inline constexpr Flag kRunFlags[] = {
      .value = "NAME",
      .help = "record into NAME.fathom; else COMMAND-1.fathom, COMMAND-2.fathom",
      .completes = "file"},
+    {.name = "mode",
+     .value = "MODE",
+     .help =
+         "permissions of the recording: 0600, 0640 (your group may read) or 0644 (all users may)",
+     .fallback = "0600"},
     {.name = "force", .letter = 'f', .help = "with -o: replace a recording of that name"},
     {.name = "probe",
      .letter = 'p',

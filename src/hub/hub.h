@@ -9,18 +9,21 @@
 #include <string>
 #include <vector>
 
+#include "base/file_mode.h"
 #include "base/result.h"
 #include "hub/address_range.h"
 #include "hub/committer.h"
+#include "hub/data_directory.h"
 #include "hub/live.h"
 #include "store/store.h"
 
 namespace fathom {
 
 struct HubOptions {
-  std::string data = "fathom-hub";       // folder
-  std::string store;                     // address; empty: SQLite in the data folder
-  int64_t patience_ns = 30'000'000'000;  // how long ingest waits for a store that does not answer
+  std::string data = "fathom-hub";        // folder
+  unsigned file_mode = kPrivateFileMode;  // of files in it
+  std::string store;                      // address; empty: SQLite in the data folder
+  int64_t patience_ns = 30'000'000'000;   // how long ingest waits for a store that does not answer
   size_t most_body_bytes = size_t{64} << 20;
   size_t most_pending_bytes = size_t{256} << 20;  // of all requests together
   size_t most_connections = 10'000;
@@ -75,7 +78,7 @@ class Hub {
   int64_t started_ns_;
   HubCounts counts_;
   Live live_;
-  int lock_fd_ = -1;
+  DataDirectory data_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Committer> committer_;
 };

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "base/file_mode.h"
 #include "record/checksums.h"
 #include "record/column.h"
 #include "record/journal_scan.h"
@@ -66,7 +67,12 @@ class Conversion {
 
   Status run() {
     TRY(remove_all(work_));
-    if (mkdir(work_.c_str(), 0777) != 0) return errno_error("make " + work_);
+    struct stat journal {};
+    if (stat((folder_ + "/" + kJournalName).c_str(), &journal) != 0)
+      return errno_error("read " + folder_ + "/" + kJournalName);
+    file_mode_ = journal.st_mode & 0666;
+    if (mkdir(work_.c_str(), directory_mode(kPrivateFileMode)) != 0)
+      return errno_error("make " + work_);
     if (auto written = write(); !written.ok()) {
       (void)remove_all(work_);  // the error that counts is the first
       return written;
@@ -132,8 +138,11 @@ class Conversion {
     // Tables of an unfinished conversion that this one does not replace.
     for (const TableColumns& table : all_tables())
       TRY(remove_all(folder_ + "/" + table.name + ".parquet"));
-    for (const std::string& file : files_)
+    for (const std::string& file : files_) {
+      if (chmod((work_ + "/" + file).c_str(), file_mode_) != 0)
+        return errno_error("change permissions of " + file);
       TRY(rename_file(work_ + "/" + file, folder_ + "/" + file));
+    }
     TRY(sync_folder(folder_));
     const std::string journal = folder_ + "/" + kJournalName;
     if (unlink(journal.c_str()) != 0) return errno_error("remove " + journal);
@@ -147,6 +156,7 @@ class Conversion {
   std::vector<std::string> files_;
   TableList tables_;
   Checksums checksums_;
+  unsigned file_mode_ = kPrivateFileMode;  // the journal's
 };
 
 }  // namespace

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <limits>
 
+#include "base/file_mode.h"
 #include "record/journal.h"
 
 namespace fathom {
@@ -26,7 +28,9 @@ int64_t file_size_limit() {
 }  // namespace
 
 Result<JournalFile> JournalFile::create(const std::string& path) {
-  TRY_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL));
+  const std::string folder = std::filesystem::path(path).parent_path();
+  TRY_ASSIGN(Fd file, open_file(path, O_RDWR | O_CREAT | O_EXCL,
+                                file_mode_in(folder.empty() ? "." : folder)));
   // Tells readers that a recorder lives; falls with it. It waits for one that looks right now.
   // Without locks readers cannot tell, and say so: no reason not to record.
   while (flock(file.get(), LOCK_EX) != 0 && errno == EINTR) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/file_mode.h"
 
 namespace fathom {
 namespace {
@@ -59,13 +60,14 @@ TemporaryPlace::~TemporaryPlace() {
 }
 
 Result<Fd> TemporaryPlace::make_file() {
-  TRY_ASSIGN(Fd file, open_file(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
+  TRY_ASSIGN(Fd file, open_file(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, kPrivateFileMode));
   made_ = true;
   return file;
 }
 
 Status TemporaryPlace::make_folder() {
-  if (mkdir(path_.c_str(), 0755) != 0) return errno_error("make folder " + path_);
+  if (mkdir(path_.c_str(), directory_mode(kPrivateFileMode)) != 0)
+    return errno_error("make folder " + path_);
   made_ = true;
   return {};
 }

@@ -2,6 +2,7 @@
 #include "record/recording.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -83,6 +84,10 @@ Result<Recording> Recording::open(const std::string& path) {
   if (!exists(recording.path_)) {
     return Error{Code::kNotFound, "no recording " + path,
                  "make one with: fathom run -o NAME -- COMMAND"};
+  }
+  if (access(recording.path_.c_str(), R_OK | X_OK) != 0 && errno == EACCES) {
+    return errno_error("open " + recording.path_)
+        .with_hint("it belongs to another user, who can share recordings: fathom run --mode 0644");
   }
   const auto others = std::count_if(
       all_tables().begin(), all_tables().end(),

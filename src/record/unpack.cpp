@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/file_mode.h"
 #include "base/text.h"
 #include "record/pack.h"
 #include "record/pack_header.h"
@@ -127,7 +128,8 @@ Result<Contents> read_contents(const Fd& archive, int64_t archive_bytes) {
 
 Status write_entry(const Fd& archive, const Entry& entry, const std::string& folder) {
   const std::string path = folder + "/" + entry.name;
-  TRY_ASSIGN(const Fd file, open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
+  TRY_ASSIGN(const Fd file,
+             open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, kPrivateFileMode));
   if (lseek(archive.get(), entry.at, SEEK_SET) != entry.at) return errno_error("seek");
   TRY(copy_bytes(archive, file, entry.size_bytes));
   if (fsync(file.get()) != 0) return errno_error("fsync " + path);

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -38,6 +39,12 @@ Error cannot_make(const std::string& folder, int error_number) {
     error.hint = "record elsewhere with: fathom run -o FOLDER/NAME -- COMMAND";
   }
   return error;
+}
+
+// chmod() because the umask must not narrow what was requested.
+bool make_folder(const std::string& folder, unsigned file_mode) {
+  const unsigned mode = directory_mode(file_mode);
+  return mkdir(folder.c_str(), mode) == 0 && chmod(folder.c_str(), mode) == 0;
 }
 
 std::string base_name(const std::vector<std::string>& command) {
@@ -78,6 +85,12 @@ Status check_replaceable(const std::string& folder) {
   if (journal_use(folder + "/" + kJournalName) == JournalUse::kInUse)
     return refuse("it is still being recorded");
   return {};
+}
+
+// What another user left may contain links to where only this one may write.
+bool is_own(const std::string& folder) {
+  struct stat state {};
+  return lstat(folder.c_str(), &state) == 0 && state.st_uid == geteuid();
 }
 
 // A journal is no less for its tables not being made, but may lack what the disk had no room for.
@@ -124,16 +137,16 @@ std::string run_folder_name(const std::string& wanted) {
 }
 
 Result<std::string> make_run_folder(const std::string& wanted,
-                                    const std::vector<std::string>& command) {
+                                    const std::vector<std::string>& command, unsigned file_mode) {
   if (!wanted.empty()) {
     const std::string folder = run_folder_name(wanted);
-    if (mkdir(folder.c_str(), 0777) != 0) return cannot_make(folder, errno);
+    if (!make_folder(folder, file_mode)) return cannot_make(folder, errno);
     return folder;
   }
   const std::string name = base_name(command);
   for (int number = 1; number <= kMostNumbers; ++number) {
     const std::string folder = name + "-" + std::to_string(number) + kFolderSuffix;
-    if (mkdir(folder.c_str(), 0777) == 0) return folder;
+    if (make_folder(folder, file_mode)) return folder;
     if (errno != EEXIST) return cannot_make(folder, errno);
   }
   return Error{Code::kExists, "no free name " + name + "-N" + kFolderSuffix + " is left here"};
@@ -174,7 +187,8 @@ std::vector<std::string> recover_left_behind(const std::string& folder) {
     const bool related =
         name == own || (!stem.empty() && name.starts_with(stem) && name.ends_with(kFolderSuffix));
     const std::string journal = entry.path() / kJournalName;
-    if (!related || !fs::exists(journal, error) || journal_in_use(journal)) continue;
+    if (!related || !is_own(entry.path()) || !fs::exists(journal, error) || journal_in_use(journal))
+      continue;
     const auto recording = Recording::open(entry.path());
     if (!recording.ok() || recording.value().journal()->health().sealed) continue;
     if (make_tables(entry.path()).ok()) recovered.push_back(entry.path());

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_mode.h"
 #include "base/result.h"
 
 namespace fathom {
@@ -16,8 +17,10 @@ std::string run_folder_name(const std::string& wanted);
 
 // Makes the folder for a run of `command`. `wanted` is the user's choice (".fathom" is added if it
 // is missing); empty: NAME-1.fathom, NAME-2.fathom … in the current folder, the first that is free.
+// Whoever `file_mode` lets read the files may enter the folder.
 Result<std::string> make_run_folder(const std::string& wanted,
-                                    const std::vector<std::string>& command);
+                                    const std::vector<std::string>& command,
+                                    unsigned file_mode = kPrivateFileMode);
 
 // A recording that another is to replace. It comes back if none was made in its place, and goes if
 // one was.
