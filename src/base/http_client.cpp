@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/host_lookup.h"
 #include "base/scan.h"
 #include "base/text.h"
 
@@ -157,14 +158,11 @@ Status HttpClient::connect_to(const void* address, unsigned size, int family, in
 Status HttpClient::connect() {
   if (socket_.valid()) return {};
   if (!url_.socket.empty()) return connect_socket();
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* raw = nullptr;
-  const int failed = getaddrinfo(url_.host.c_str(), url_.port.c_str(), &wanted, &raw);
-  if (failed != 0) return broken(gai_strerror(failed));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> found(raw, freeaddrinfo);
+  const int64_t quiet_until_ns = monotonic_ns() + int64_t{timeout_ms_} * kNsPerMs;
+  auto found = look_up_host(url_.host, url_.port, std::min(quiet_until_ns, give_up_ns_), stop_);
+  if (!found.ok()) return broken(found.error().message);
   Status connected = broken("no address");
-  for (const addrinfo* one = found.get(); one != nullptr; one = one->ai_next) {
+  for (const addrinfo* one = found.value().get(); one != nullptr; one = one->ai_next) {
     connected = connect_to(one->ai_addr, one->ai_addrlen, one->ai_family, one->ai_socktype,
                            one->ai_protocol);
     if (connected.ok()) break;

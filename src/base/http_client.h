@@ -40,8 +40,7 @@ class HttpClient {
   HttpClient(HttpUrl url, std::string token, int timeout_ms = 60'000)
       : url_(std::move(url)), token_(std::move(token)), timeout_ms_(timeout_ms) {}
 
-  // The time of a whole call(), from connect to the last byte; 0: no limit. Resolving a host name
-  // is not limited.
+  // The time of a whole call(), from looking up the host to the last byte; 0: no limit.
   void set_exchange_limit_ns(int64_t limit_ns) { exchange_limit_ns_ = limit_ns; }
   // A response with a longer body is an error. Streams have no limit.
   void set_max_body_bytes(size_t bytes) { max_body_bytes_ = bytes; }
