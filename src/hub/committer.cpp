@@ -6,6 +6,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <unordered_map>
 
 #include "base/clock.h"
@@ -17,6 +19,12 @@ namespace {
 constexpr size_t kMostSums = 100'000;  // of one change: it holds up whoever shares the store
 constexpr size_t kMostKnownRuns = 200'000;
 constexpr size_t kMostRunsInChange = 10'000;
+// A failure older than this says nothing about the store any more.
+constexpr int64_t kTroubleNs = 15 * kNsPerSecond;
+
+Outcome refused_alone(uint64_t acknowledged) {
+  return {Outcome::How::kRefused, acknowledged, "the sums of one batch are beyond 64 bits"};
+}
 
 }  // namespace
 
@@ -33,8 +41,10 @@ struct Committer::Draft {
   std::map<std::string, size_t> runs;  // -> place in change.runs
   int64_t updates = 0;
   bool full = false;
+  Work apart;                   // beyond 64 bits together with the members
+  std::set<std::string> later;  // their runs, of which nothing else is taken before them
 
-  enum class Fit { kTaken, kLater, kNever };
+  enum class Fit { kTaken, kLater, kApart, kNever };
   // kNever: its sums alone are beyond 64 bits.
   Fit take(const Contribution& data) {
     const size_t before = change.sums.size();
@@ -51,7 +61,7 @@ struct Committer::Draft {
       int64_t sum = 0;
       if (__builtin_add_overflow(total, data.sums[i].delta, &sum) || sum == INT64_MIN) {
         undo(data, i, before);
-        return members.empty() ? Fit::kNever : Fit::kLater;
+        return members.empty() ? Fit::kNever : Fit::kApart;
       }
       total = sum;
     }
@@ -147,7 +157,19 @@ void Committer::finish(Incoming& incoming, Outcome outcome) {
 }
 
 void Committer::fail(Incoming& incoming, const Error& error) {
-  finish(incoming, {Outcome::How::kUnavailable, 0, error.message});
+  const bool is_full = error.code == Code::kNoSpace;
+  finish(incoming, {is_full ? Outcome::How::kFull : Outcome::How::kUnavailable, 0, error.message});
+}
+
+void Committer::note(const Error* failure) {
+  const std::lock_guard lock(trouble_mutex_);
+  trouble_ = failure != nullptr ? std::optional(*failure) : std::nullopt;
+  trouble_ns_ = monotonic_ns();
+}
+
+std::optional<Error> Committer::trouble(int64_t now_ns) const {
+  const std::lock_guard lock(trouble_mutex_);
+  return trouble_ && now_ns - trouble_ns_ < kTroubleNs ? trouble_ : std::nullopt;
 }
 
 Result<uint64_t> Committer::stands_at(const RunKey& key, bool ask_store) {
@@ -160,13 +182,15 @@ Result<uint64_t> Committer::stands_at(const RunKey& key, bool ask_store) {
       known_[key] = stands.value();
       return stands;
     }
-    if (!wait_to_retry(give_up_ns, attempt)) return stands;
+    note(&stands.error());
+    if (stands.error().code == Code::kNoSpace || !wait_to_retry(give_up_ns, attempt)) return stands;
   }
 }
 
 // True: it is in a draft, or answered. False: not now.
 bool Committer::place(Incoming& incoming, std::map<int64_t, Draft>& drafts, Work& later) {
   Draft& draft = drafts[incoming.job];
+  if (draft.later.contains(incoming.run)) return false;
   const RunKey key(incoming.job, incoming.run);
   const auto pending = draft.runs.find(incoming.run);
   uint64_t stands = 0;
@@ -185,12 +209,14 @@ bool Committer::place(Incoming& incoming, std::map<int64_t, Draft>& drafts, Work
     if (incoming.sequence == stands + 1) break;
   }
   if (incoming.sequence == stands + 1) {
-    const bool shut = draft.full || (one_by_one_ && !draft.members.empty());
-    const Draft::Fit fit = shut ? Draft::Fit::kLater : draft.take(incoming.data);
-    if (fit == Draft::Fit::kNever)
-      finish(incoming,
-             {Outcome::How::kRefused, stands, "the sums of one batch are beyond 64 bits"});
+    const Draft::Fit fit = draft.full ? Draft::Fit::kLater : draft.take(incoming.data);
+    if (fit == Draft::Fit::kNever) finish(incoming, refused_alone(stands));
     draft.full = draft.full || fit == Draft::Fit::kLater;
+    if (fit == Draft::Fit::kApart) {
+      draft.later.insert(incoming.run);
+      draft.apart.push_back(std::move(incoming));
+      return true;
+    }
     if (fit != Draft::Fit::kTaken) return fit == Draft::Fit::kNever;
     draft.advance(incoming);
     draft.members.push_back(std::move(incoming));
@@ -239,7 +265,9 @@ Result<std::vector<Applied>> Committer::apply_with_patience(std::span<const Chan
   const int64_t give_up_ns = monotonic_ns() + patience_ns_;
   for (int attempt = 0;;) {
     auto answers = store_.apply(changes);
-    if (answers.ok() || !wait_to_retry(give_up_ns, attempt)) return answers;
+    note(answers.ok() ? nullptr : &answers.error());
+    if (answers.ok() || answers.error().code == Code::kNoSpace) return answers;
+    if (!wait_to_retry(give_up_ns, attempt)) return answers;
   }
 }
 
@@ -267,8 +295,8 @@ void Committer::settle(Draft& draft, const Applied& answer, Work& again) {
         answer_all(Outcome::How::kRefused, answer.why);
         return;
       }
-      one_by_one_ = true;
-      break;
+      apply_halves(draft, again);
+      return;
     case Applied::How::kConflict:
       for (const auto& [run, stands] : answer.stands) known_[RunKey(job, run)] = stands;
       break;
@@ -276,8 +304,38 @@ void Committer::settle(Draft& draft, const Applied& answer, Work& again) {
   std::move(draft.members.begin(), draft.members.end(), std::back_inserter(again));
 }
 
+// Applies batches of one job as a change of their own.
+void Committer::apply_apart(int64_t job, Work members, Work& again) {
+  Draft draft;
+  for (Incoming& incoming : members) {
+    const Draft::Fit fit = draft.take(incoming.data);
+    if (fit == Draft::Fit::kNever) {
+      finish(incoming, refused_alone(incoming.sequence - 1));
+      continue;
+    }
+    if (fit == Draft::Fit::kTaken) draft.advance(incoming);
+    (fit == Draft::Fit::kTaken ? draft.members : again).push_back(std::move(incoming));
+  }
+  if (draft.members.empty()) return;
+  draft.complete(job);
+  const auto answers = apply_with_patience({&draft.change, 1});
+  if (answers.ok())
+    settle(draft, answers.value()[0], again);
+  else
+    for (Incoming& member : draft.members) fail(member, answers.error());
+}
+
+// Finds the batches of a refused change whose sums are beyond 64 bits, in as many steps per batch
+// as its number of members has binary digits.
+void Committer::apply_halves(Draft& refused, Work& again) {
+  const auto middle = refused.members.begin() + static_cast<ptrdiff_t>(refused.members.size() / 2);
+  Work first(std::make_move_iterator(refused.members.begin()), std::make_move_iterator(middle));
+  Work second(std::make_move_iterator(middle), std::make_move_iterator(refused.members.end()));
+  apply_apart(refused.change.job, std::move(first), again);
+  apply_apart(refused.change.job, std::move(second), again);
+}
+
 void Committer::bring_in(Work& work) {
-  one_by_one_ = one_by_one_ && !work.empty();
   auto drafts = draft(work);
   if (drafts.empty()) return;
   std::vector<Change> changes;
@@ -293,12 +351,16 @@ void Committer::bring_in(Work& work) {
     else
       for (Incoming& member : draft.members) fail(member, answers.error());
     ++place;
+    for (Incoming& incoming : draft.apart) {
+      Work alone;
+      alone.push_back(std::move(incoming));
+      apply_apart(job, std::move(alone), again);
+    }
   }
   ++counts_.commits;
   // What waits was sent after these.
   std::move(work.begin(), work.end(), std::back_inserter(again));
   work = std::move(again);
-  if (work.empty()) one_by_one_ = false;
 }
 
 }  // namespace fathom

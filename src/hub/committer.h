@@ -5,7 +5,8 @@
 //
 // A batch is (run, sequence). One that was applied before is acknowledged again, one that leaves a
 // gap is refused. What hubs remember of runs is a guess that the store confirms. A store that does
-// not answer is asked again for as long as patience lasts; nothing is acknowledged meanwhile.
+// not answer is asked again for as long as patience lasts; nothing is acknowledged meanwhile. One
+// that is full fails batches at once.
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,7 +27,7 @@
 namespace fathom {
 
 struct Outcome {
-  enum class How { kApplied, kGap, kNoJob, kRefused, kUnavailable } how = How::kApplied;
+  enum class How { kApplied, kGap, kNoJob, kRefused, kUnavailable, kFull } how = How::kApplied;
   uint64_t acknowledged = 0;  // of this run, as far as is known
   std::string why;
 };
@@ -56,6 +58,8 @@ class Committer {
   // The job was removed: what is remembered of its runs is nothing.
   void forget(int64_t job);
   [[nodiscard]] const CommitCounts& counts() const { return counts_; }
+  // Why the last attempt to store something failed, unless that was long ago.
+  [[nodiscard]] std::optional<Error> trouble(int64_t now_ns) const;
 
  private:
   using RunKey = std::pair<int64_t, std::string>;
@@ -70,6 +74,8 @@ class Committer {
   Result<uint64_t> stands_at(const RunKey& key, bool ask_store);
   Result<std::vector<Applied>> apply_with_patience(std::span<const Change> changes);
   void settle(Draft& draft, const Applied& answer, Work& again);
+  void apply_apart(int64_t job, Work members, Work& again);
+  void apply_halves(Draft& refused, Work& again);
   void finish(Incoming& incoming, Outcome outcome);
   void fail(Incoming& incoming, const Error& error);
   bool wait_to_retry(int64_t give_up_ns, int& attempt);
@@ -78,8 +84,12 @@ class Committer {
   int64_t patience_ns_;
   CommitCounts counts_;
   std::map<RunKey, uint64_t> known_;  // the committer's own
-  bool one_by_one_ = false;           // after a refusal: to find out whose it was
 
+  void note(const Error* failure);
+
+  mutable std::mutex trouble_mutex_;
+  std::optional<Error> trouble_;  // under trouble_mutex_
+  int64_t trouble_ns_ = 0;        // when it was last met
   std::mutex mutex_;
   std::condition_variable came_;
   Work queue_;                   // under mutex_

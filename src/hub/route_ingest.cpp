@@ -25,6 +25,8 @@ int status_of(const Outcome& outcome) {
       return 422;
     case Outcome::How::kUnavailable:
       return 503;
+    case Outcome::How::kFull:
+      return 507;
   }
   return 500;
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "support/temp_folder.h"
+#include "support/wrapped_store.h"
 
 namespace fathom {
 namespace {
@@ -16,45 +17,18 @@ namespace {
 using testing::HasSubstr;
 
 // A real store whose answers can be lost, before or after it has done its work.
-class Fragile final : public Store {
+class Fragile final : public WrappedStore {
  public:
-  explicit Fragile(std::unique_ptr<Store> real) : real_(std::move(real)) {}
+  using WrappedStore::WrappedStore;
   std::atomic<int> fail_before{0}, lose_answers{0}, calls{0};
 
-  Result<Job> create_job(int64_t id, const std::string& text, const std::string& labels) override {
-    return real_->create_job(id, text, labels);
-  }
-  Status remove_job(int64_t id) override { return real_->remove_job(id); }
-  Result<std::vector<Job>> jobs() override { return real_->jobs(); }
-  Result<Job> job(int64_t id) override { return real_->job(id); }
   Result<std::vector<Applied>> apply(std::span<const Change> changes) override {
     ++calls;
     if (fail_before > 0 && fail_before-- > 0) return Error{Code::kIo, "the store is away"};
-    auto answers = real_->apply(changes);
+    auto answers = real().apply(changes);
     if (lose_answers > 0 && lose_answers-- > 0) return Error{Code::kIo, "the answer is lost"};
     return answers;
   }
-  Result<uint64_t> last_sequence(int64_t job, const std::string& run) override {
-    return real_->last_sequence(job, run);
-  }
-  Result<std::vector<RunState>> runs(int64_t job) override { return real_->runs(job); }
-  Result<SumPage> sums(int64_t job, const std::string& from) override {
-    return real_->sums(job, from);
-  }
-  Result<std::vector<std::string>> rows(int64_t job, int64_t from, int64_t most) override {
-    return real_->rows(job, from, most);
-  }
-  Status clear_rows(int64_t job) override { return real_->clear_rows(job); }
-  Result<std::vector<GaugeValue>> gauges(int64_t job) override { return real_->gauges(job); }
-  Result<std::vector<MarkText>> marks(int64_t job) override { return real_->marks(job); }
-  void listen(Listener listener, Notice notice) override {
-    real_->listen(std::move(listener), std::move(notice));
-  }
-  Status ready() override { return real_->ready(); }
-  [[nodiscard]] int64_t sums_written() const override { return real_->sums_written(); }
-
- private:
-  std::unique_ptr<Store> real_;
 };
 
 class CommitterTest : public testing::Test {
@@ -147,6 +121,54 @@ TEST_F(CommitterTest, OneBatchBeyond64BitsSpoilsNoOther) {
   EXPECT_THAT(refused.why, HasSubstr("64 bits"));
   EXPECT_EQ(after.get().how, Outcome::How::kApplied);
   EXPECT_EQ(sum(), INT64_MAX - 3);
+}
+
+// Half of a thousand batches cannot be stored; each costs a few steps, not one per batch that
+// waits.
+TEST_F(CommitterTest, ManyBatchesBeyond64BitsAreFoundInFewSteps) {
+  Committer committer(store_, 10 * kNsPerSecond);
+  EXPECT_EQ(send(committer, 1, INT64_MAX - 500, "big").get().how, Outcome::How::kApplied);
+  store_.fail_before = 3;  // so that they gather
+  store_.calls = 0;
+  std::vector<std::future<Outcome>> good, bad;
+  for (int i = 0; i < 500; ++i) {
+    bad.push_back(send(committer, 1, INT64_MAX / 2, "bad" + std::to_string(i)));
+    good.push_back(send(committer, 1, 1, "good" + std::to_string(i)));
+  }
+  for (auto& outcome : good) EXPECT_EQ(outcome.get().how, Outcome::How::kApplied);
+  for (auto& outcome : bad) EXPECT_EQ(outcome.get().how, Outcome::How::kRefused);
+  EXPECT_EQ(sum(), INT64_MAX);
+  EXPECT_LT(store_.calls, 500 * 10 * 2);
+}
+
+TEST_F(CommitterTest, ABatchThatIsBeyond64BitsAloneIsRefusedBesideOthers) {
+  Committer committer(store_, 10 * kNsPerSecond);
+  store_.fail_before = 2;  // so that they gather
+  auto before = send(committer, 1, 3, "a");
+  auto promise = std::make_shared<std::promise<Outcome>>();
+  Incoming alone{2001, "r", "h", 1, {}, {}};
+  alone.data.sums = {{sum_key("g", "p", "e"), INT64_MAX}, {sum_key("g", "p", "e"), 1}};
+  alone.done = [promise](Outcome outcome) { promise->set_value(std::move(outcome)); };
+  committer.submit(std::move(alone));
+  auto after = send(committer, 1, 4, "b");
+  EXPECT_EQ(before.get().how, Outcome::How::kApplied);
+  EXPECT_EQ(promise->get_future().get().how, Outcome::How::kRefused);
+  EXPECT_EQ(after.get().how, Outcome::How::kApplied);
+  EXPECT_EQ(sum(), 7);
+}
+
+// A refused batch leaves a gap for the next one of its run.
+TEST_F(CommitterTest, WhatFollowsARefusedBatchOfItsRunIsAGap) {
+  Committer committer(store_, 10 * kNsPerSecond);
+  EXPECT_EQ(send(committer, 1, INT64_MAX - 10, "big").get().how, Outcome::How::kApplied);
+  store_.fail_before = 2;  // so that they gather
+  auto first = send(committer, 1, 3, "r"), over = send(committer, 2, INT64_MAX - 5, "r"),
+       next = send(committer, 3, 3, "r"), other = send(committer, 1, 3, "s");
+  EXPECT_EQ(first.get().how, Outcome::How::kApplied);
+  EXPECT_EQ(over.get().how, Outcome::How::kRefused);
+  EXPECT_EQ(next.get().how, Outcome::How::kGap);
+  EXPECT_EQ(other.get().how, Outcome::How::kApplied);
+  EXPECT_EQ(sum(), INT64_MAX - 4);
 }
 
 TEST_F(CommitterTest, JobsThatAreNotThereAreNamed) {
