@@ -7,6 +7,8 @@
 
 namespace fathom {
 
+constexpr size_t kMinTokenBytes = 16;
+
 // Whether a Host header field names this machine: localhost, 127.0.0.0/8, [::1], or one of `own`
 // (names or addresses without a port). A server without a token answers to nothing else: a web page
 // whose own name was made to resolve to this machine (DNS rebinding) has an origin that fits its

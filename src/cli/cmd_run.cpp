@@ -320,10 +320,6 @@ Result<std::unique_ptr<MetricsServer>> serve_metrics(const Arguments& arguments,
   TRY_ASSIGN(const std::string token, read_token(arguments.text("token-file")));
   TRY_ASSIGN(auto server, MetricsServer::start(address, token));
   log_info("metrics are at {}", server->url());
-  if (!server->loopback() && !server->needs_token()) {
-    log_warning("every host that reaches {} can read the metrics", server->url());
-    log_hint("FATHOM_TOKEN or --token-file FILE makes it require a token");
-  }
   options.on_rows = [raw = server.get()](const Rows& rows, const Dictionary& names) {
     raw->take(rows, names);
   };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "base/file_mode.h"
 #include "base/log.h"
 #include "cli/command.h"
@@ -24,9 +26,12 @@ Result<int> run_serve(const Arguments& arguments) {
   TRY_ASSIGN(plan.hub.header_ns, settings.duration("header-timeout"));
   TRY_ASSIGN(plan.hub.shutdown_ns, settings.duration("grace"));
   TRY_ASSIGN(const int64_t connections, settings.number("max-connections", 1, 1'000'000));
+  TRY_ASSIGN(const int64_t per_peer, settings.number("max-per-peer", 0, 1'000'000));
   TRY_ASSIGN(const int64_t pending, settings.number("max-pending", 65, 1'000'000));
   TRY_ASSIGN(const int64_t threads, settings.number("threads", 0, 1024));
   plan.hub.most_connections = static_cast<size_t>(connections);
+  plan.hub.max_per_peer =
+      per_peer > 0 ? static_cast<size_t>(per_peer) : std::max<size_t>(1, connections / 4);
   plan.hub.most_pending_bytes = static_cast<size_t>(pending) << 20;
   plan.hub.threads = static_cast<int>(threads);
   const std::string log = settings.text("log");
@@ -85,7 +90,7 @@ constexpr Flag kServeFlags[] = {
      .group = "Limits"},
     {.name = "header-timeout",
      .value = "TIME",
-     .help = "how long the head of a request may take",
+     .help = "how long the header of a request may take, and the first one to arrive",
      .fallback = "10s",
      .group = "Limits"},
     {.name = "grace",
@@ -98,9 +103,15 @@ constexpr Flag kServeFlags[] = {
      .help = "connections at a time",
      .fallback = "10000",
      .group = "Limits"},
+    {.name = "max-per-peer",
+     .value = "N",
+     .help = "connections of one address from which no request was admitted yet; 0: a quarter of "
+             "--max-connections",
+     .fallback = "0",
+     .group = "Limits"},
     {.name = "max-pending",
      .value = "MB",
-     .help = "bodies of requests under way, together",
+     .help = "bodies of requests in progress and events not yet read, together",
      .fallback = "256",
      .group = "Limits"},
     {.name = "threads",

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "base/fd.h"
+#include "base/http_host.h"
 #include "base/log.h"
 #include "base/scan.h"
 #include "base/text.h"
@@ -26,7 +27,6 @@
 namespace fathom {
 namespace {
 
-constexpr size_t kLeastTokenBytes = 16;
 constexpr const char* kTokenFile = "fathom-token";
 
 std::string variable_of(std::string name) {
@@ -163,7 +163,7 @@ Result<std::string> store_address(const std::string& flag, const std::string& el
 }
 
 Result<int> serve_as(const ServePlan& plan) {
-  if (!plan.hub.token.empty() && plan.hub.token.size() < kLeastTokenBytes)
+  if (!plan.hub.token.empty() && plan.hub.token.size() < kMinTokenBytes)
     return Error{Code::kInvalid, "the token is too short",
                  "at least 16 bytes: openssl rand -hex 32"};
   const bool six = plan.bind.find(':') != std::string::npos && !plan.bind.starts_with('[');

@@ -20,81 +20,39 @@ namespace {
 constexpr size_t kMostInFlight = 32;  // requests of one connection
 // As much as one read(2) may take: as much as the buffer has room for.
 constexpr size_t kLeastReadBytes = 4 << 10, kMostReadBytes = 64 << 10;
-constexpr uint32_t kMostHeaderBytes = 16 << 10;
 constexpr int64_t kWriteNs = 60 * kNsPerSecond;
 constexpr int64_t kSlowestBytesPerSecond = 50'000;
 constexpr int64_t kBodyGraceNs = 20 * kNsPerSecond;
+constexpr int kEventBufferBytes = 128 << 10;  // in the kernel, for a peer that does not read
 constexpr auto kHeartbeat = std::chrono::seconds(15);
-
-RequestHead head_of(const Parser& parser) {
-  const auto& request = parser.get();
-  const auto field = [&](http::field name) {
-    const auto text = request[name];
-    return std::string_view(text.data(), text.size());
-  };
-  RequestHead head;
-  head.method = {request.method_string().data(), request.method_string().size()};
-  head.target = {request.target().data(), request.target().size()};
-  head.host = field(http::field::host);
-  head.origin = field(http::field::origin);
-  head.authorization = field(http::field::authorization);
-  head.accept = field(http::field::accept);
-  head.content_type = field(http::field::content_type);
-  head.content_encoding = field(http::field::content_encoding);
-  if (const auto length = parser.content_length()) head.content_length = *length;
-  return head;
-}
 
 std::string_view bytes_in(const boost::beast::flat_buffer& buffer) {
   return {static_cast<const char*>(buffer.data().data()), buffer.size()};
 }
 
-constexpr std::string_view kHeaderEnd = "\r\n\r\n";
-
-// What makes the length of a message ambiguous, which a proxy might read otherwise (RFC 9112,
-// 5.2 and 6.1; RFC 9110, 7.2).
-std::optional<HttpReply> check_framing(const Parser& parser) {
-  const auto& request = parser.get();
-  const size_t encodings = request.count(http::field::transfer_encoding);
-  const auto encoding = request[http::field::transfer_encoding];
-  if (encodings > 1 || (encodings == 1 && request.version() < 11))
-    return error_reply(400, "invalid Transfer-Encoding");
-  if (encodings == 1 && !boost::beast::iequals(encoding, "chunked"))
-    return error_reply(501,
-                       "unsupported Transfer-Encoding '" +
-                           printable({encoding.data(), std::min<size_t>(encoding.size(), 100)}) +
-                           "': only chunked is supported");
-  if (request.count(http::field::host) > 1)
-    return error_reply(400, "more than one Host header field");
-  return std::nullopt;
-}
-
-// Takes the header that `buffer` begins with; the reply if it is rejected.
-std::optional<HttpReply> parse_header(Parser& parser, boost::beast::flat_buffer& buffer) {
-  const std::string_view text = bytes_in(buffer);
-  const std::string_view header = text.substr(0, text.find(kHeaderEnd) + kHeaderEnd.size());
-  if (header.find("\r\n ") != std::string_view::npos ||
-      header.find("\r\n\t") != std::string_view::npos)
-    return error_reply(400, "a header field is folded over several lines");
+std::string address_of(const Socket& socket) {
   error_code failed;
-  const size_t taken = parser.put(net::buffer(header.data(), header.size()), failed);
-  buffer.consume(taken);
-  if (failed == http::error::header_limit) return error_reply(431, "the header is too long");
-  if (failed == http::error::body_limit) return error_reply(413, "the body is too long");
-  if (failed) return error_reply(400, "invalid HTTP/1.1 request: " + failed.message());
-  return check_framing(parser);
+  return socket.remote_endpoint(failed).address().to_string();
 }
 
 }  // namespace
 
-Connection::Connection(Network& network, Socket socket)
+Connection::Connection(Network& network, Socket socket, std::unique_ptr<PeerLimit::Place> place)
     : network_(network),
       hub_(network.hub),
+      place_(std::move(place)),
+      is_legacy_peer_(is_in_any(hub_.options().legacy_clients, address_of(socket))),
       socket_(std::move(socket)),
       changed_(socket_.get_executor(), Event::time_point::max()),
       room_(socket_.get_executor(), Event::time_point::max()),
       parsing_(net::make_strand(network.parsers)),
-      read_by_ns_(monotonic_ns() + hub_.options().idle_ns) {}
+      read_by_ns_(idle_end_ns()) {}
+
+int64_t Connection::idle_end_ns() const {
+  const HubOptions& options = hub_.options();
+  const bool is_short = place_ != nullptr && !is_legacy_peer_;
+  return monotonic_ns() + (is_short ? options.header_ns : options.idle_ns);
+}
 
 Connection::~Connection() { --hub_.counts().connections; }
 
@@ -164,27 +122,23 @@ awaitable<bool> Connection::read_more(size_t max_bytes) {
 awaitable<bool> Connection::read_header() {
   for (size_t searched = 0;;) {
     const std::string_view text = bytes_in(buffer_);
-    if (!text.empty()) {
-      const bool is_letter = (text[0] | 0x20) >= 'a' && (text[0] | 0x20) <= 'z';
-      if (is_legacy_start(text[0]) && !began_) co_return true;
-      const bool found = text.find(kHeaderEnd, searched) != std::string_view::npos;
-      if (is_letter && found) co_return true;
-      if (!is_letter || text.size() > kMostHeaderBytes) {
-        ++hub_.counts().refused;
-        refuse(is_letter ? error_reply(431, "the header is too long")
-                         : error_reply(400, "invalid HTTP/1.1 request"),
-               true);
-        co_return false;
-      }
+    if (!text.empty() && is_legacy_start(text[0]) && !began_) co_return true;
+    const HeaderState state = find_header(text, searched);
+    if (state == HeaderState::kComplete) co_return true;
+    if (state != HeaderState::kIncomplete) {
+      ++hub_.counts().refused;
+      refuse(state == HeaderState::kTooLong ? error_reply(431, "the header is too long")
+                                            : error_reply(400, "invalid HTTP/1.1 request"),
+             true);
+      co_return false;
     }
-    searched = text.size() - std::min(text.size(), kHeaderEnd.size() - 1);
-    const bool more = co_await read_more(kMostHeaderBytes);
+    const bool more = co_await read_more(kMaxHeaderBytes);
     if (!more) co_return false;
   }
 }
 
 awaitable<Connection::Step> Connection::read_one() {
-  read_by_ns_ = slots_.empty() ? monotonic_ns() + hub_.options().idle_ns : INT64_MAX;
+  read_by_ns_ = slots_.empty() ? idle_end_ns() : INT64_MAX;
   if (buffer_.size() == 0) {
     buffer_.shrink_to_fit();  // an idle connection costs little
     error_code failed;
@@ -195,6 +149,7 @@ awaitable<Connection::Step> Connection::read_one() {
   const bool complete = co_await read_header();
   if (!complete) co_return Step::kEnd;
   if (is_legacy_start(bytes_in(buffer_).front())) {
+    place_.reset();  // it serves permitted addresses only
     LegacyClient client({network_, socket_, buffer_, read_by_ns_, write_by_ns_, no_more_,
                          receiving_, shared_from_this()});
     co_await client.serve();
@@ -202,21 +157,25 @@ awaitable<Connection::Step> Connection::read_one() {
   }
   began_ = true;
   Parser parser;
-  parser.header_limit(kMostHeaderBytes);
   parser.body_limit(hub_.options().most_body_bytes);
-  if (auto refusal = parse_header(parser, buffer_)) {
+  size_t header_bytes = 0;
+  auto invalid = parse_header(parser, bytes_in(buffer_), header_bytes);
+  buffer_.consume(header_bytes);
+  if (invalid) {
     ++hub_.counts().refused;
-    refuse(std::move(*refusal), true);
+    refuse(std::move(*invalid), true);
     co_return Step::kEnd;
   }
   ++hub_.counts().requests;
-  auto admitted = admit(hub_.options(), head_of(parser));
+  const RequestHead header = head_of(parser);
+  auto admitted = admit(hub_.options(), header);
   const bool has_body = parser.chunked() || parser.content_length().value_or(0) > 0;
   if (auto* refusal = std::get_if<HttpReply>(&admitted)) {
     // A body that was not read cannot be told from the next request.
     refuse(std::move(*refusal), has_body || parser.get().need_eof());
     co_return has_body ? Step::kEnd : Step::kGoOn;
   }
+  if (is_authorized(hub_.options(), header.authorization)) place_.reset();
   auto slot = std::make_shared<Slot>(hub_);
   slot->head_only = parser.get().method() == http::verb::head;
   slot->close = !parser.get().keep_alive();
@@ -280,7 +239,10 @@ void Connection::hand_on(Admitted admitted, const std::shared_ptr<Slot>& slot) {
   };
   const Route* route = admitted.route;
   const bool parses = (route->flags & Route::kParses) != 0;
-  if (parses && (parses_ > 0 || !is_short_body(admitted.call))) {
+  const bool is_short = is_short_body(admitted.call);
+  if (parses && parses_ == 0 && is_short)
+    return route->handle(hub_, std::move(admitted.call), answer);
+  if (parses || !is_short) {
     ++parses_;
     net::post(parsing_, [self = shared_from_this(), route, call = std::move(admitted.call),
                          answer]() mutable {
@@ -289,8 +251,8 @@ void Connection::hand_on(Admitted admitted, const std::shared_ptr<Slot>& slot) {
     });
     return;
   }
-  if ((route->flags & Route::kBlocks) == 0)
-    return route->handle(hub_, std::move(admitted.call), answer);
+  const bool blocks = (route->flags & Route::kBlocks) != 0;
+  if (!parses && !blocks) return route->handle(hub_, std::move(admitted.call), answer);
   net::post(network_.workers, [route, hub = &hub_, call = std::move(admitted.call),
                                answer]() mutable { route->handle(*hub, std::move(call), answer); });
 }
@@ -308,8 +270,7 @@ awaitable<void> Connection::write_all() {
     if (!written || slot->close) break;
     slots_.pop_front();
     room_.cancel();
-    if (slots_.empty() && !no_more_ && read_by_ns_ == INT64_MAX)
-      read_by_ns_ = monotonic_ns() + hub_.options().idle_ns;
+    if (slots_.empty() && !no_more_ && read_by_ns_ == INT64_MAX) read_by_ns_ = idle_end_ns();
   }
   if (!ended_) {  // lets the peer read to the end what it was told
     error_code ignored;
@@ -398,6 +359,8 @@ awaitable<bool> Connection::write_parts(Slot& slot, http::response<http::empty_b
 awaitable<bool> Connection::write_events(HttpReply& reply, http::response<http::empty_body>& head) {
   watching_ = true;
   read_by_ns_ = INT64_MAX;
+  error_code ignored;
+  socket_.set_option(net::socket_base::send_buffer_size(kEventBufferBytes), ignored);
   head.set(http::field::connection, "close");
   http::response_serializer<http::empty_body> serializer(head);
   error_code failed;
@@ -424,7 +387,7 @@ awaitable<bool> Connection::write_events(HttpReply& reply, http::response<http::
     }
     if (text.empty()) continue;
     const bool written = co_await write_text(text);
-    if (!written || last) break;
+    if (!written) break;
   }
   reply.events->on_event({});
   co_return false;

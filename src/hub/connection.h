@@ -5,8 +5,6 @@
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 
 #include <atomic>
 #include <deque>
@@ -16,11 +14,12 @@
 #include "hub/guard.h"
 #include "hub/hub.h"
 #include "hub/network.h"
+#include "hub/peer_limit.h"
+#include "hub/request_header.h"
 
 namespace fathom {
 
 namespace http = boost::beast::http;
-using Parser = http::request_parser<http::string_body>;
 
 // A request's place in the order of answers.
 struct Slot {
@@ -34,7 +33,8 @@ struct Slot {
 // their order. Everything of it runs on its strand, but for deadlines, which the sweeper reads.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Network& network, Socket socket);
+  // `place`: among the connections of this peer from which no request was admitted yet.
+  Connection(Network& network, Socket socket, std::unique_ptr<PeerLimit::Place> place);
   ~Connection();
   void start();
   // From the sweeper: ends it if its time is over, or if the hub stops and nothing is under way.
@@ -54,12 +54,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   awaitable<bool> write_parts(Slot& slot, http::response<http::empty_body>& head);
   awaitable<bool> write_events(HttpReply& reply, http::response<http::empty_body>& head);
   awaitable<bool> write_text(std::string_view text);
+  // Until when the next request must begin.
+  [[nodiscard]] int64_t idle_end_ns() const;
   void hand_on(Admitted admitted, const std::shared_ptr<Slot>& slot);
   void refuse(HttpReply reply, bool close);
   void end();
 
   Network& network_;
   Hub& hub_;
+  std::unique_ptr<PeerLimit::Place> place_;  // null: a request was admitted
+  const bool is_legacy_peer_;                // these connect long before they send
   Socket socket_;
   boost::beast::flat_buffer buffer_;
   std::deque<std::shared_ptr<Slot>> slots_;

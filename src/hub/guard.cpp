@@ -9,10 +9,6 @@
 namespace fathom {
 namespace {
 
-bool is_authorized(const HubOptions& options, const RequestHead& head) {
-  return options.token.empty() || carries_token(head.authorization, options.token);
-}
-
 // A page of somebody else's, opened in a browser of this machine, sends its own origin.
 bool is_foreign_page(const RequestHead& head) {
   if (head.origin.empty()) return false;
@@ -46,12 +42,16 @@ std::optional<HttpReply> check_body(const HubOptions& options, const Route& rout
 
 }  // namespace
 
+bool is_authorized(const HubOptions& options, std::string_view authorization) {
+  return options.token.empty() || carries_token(authorization, options.token);
+}
+
 std::variant<Admitted, HttpReply> admit(const HubOptions& options, const RequestHead& head) {
   auto target = parse_target(head.target);
   if (!target) return error_reply(400, "the path makes no sense");
   Matched matched = match_route(head.method, target->path);
   const bool open = matched.route != nullptr && (matched.route->flags & Route::kOpen) != 0;
-  if (!open && !is_authorized(options, head)) {
+  if (!open && !is_authorized(options, head.authorization)) {
     HttpReply reply =
         head.authorization.empty()
             ? error_reply(401, "a token is needed", "Authorization: Bearer TOKEN")

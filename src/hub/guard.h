@@ -20,6 +20,8 @@ struct Admitted {
   HttpCall call;  // without its body
   const Route* route = nullptr;
 };
+// Whether a request with this header field has the token, where one is needed.
+bool is_authorized(const HubOptions& options, std::string_view authorization);
 // The call, or the answer that refuses it.
 std::variant<Admitted, HttpReply> admit(const HubOptions& options, const RequestHead& head);
 

@@ -24,9 +24,12 @@ std::shared_ptr<Held> Hub::hold(size_t bytes) {
   return nullptr;
 }
 
-Hub::Hub(HubOptions options) : options_(std::move(options)), started_ns_(monotonic_ns()) {}
+Hub::Hub(HubOptions options) : options_(std::move(options)), started_ns_(monotonic_ns()) {
+  live_.set_max_bytes(options_.most_pending_bytes / 8);
+}
 
 Hub::~Hub() {
+  readiness_.reset();
   committer_.reset();
   store_.reset();
 }
@@ -47,6 +50,7 @@ Result<std::unique_ptr<Hub>> Hub::open(const HubOptions& options) {
           log_info("the store is back");
       });
   hub->committer_ = std::make_unique<Committer>(*hub->store_, options.patience_ns);
+  hub->readiness_ = std::make_unique<Readiness>(*hub->store_, *hub->committer_);
   return hub;
 }
 

@@ -15,6 +15,7 @@
 #include "hub/committer.h"
 #include "hub/data_directory.h"
 #include "hub/live.h"
+#include "hub/readiness.h"
 #include "store/store.h"
 
 namespace fathom {
@@ -27,6 +28,7 @@ struct HubOptions {
   size_t most_body_bytes = size_t{64} << 20;
   size_t most_pending_bytes = size_t{256} << 20;  // of all requests together
   size_t most_connections = 10'000;
+  size_t max_per_peer = 2'500;  // of them, from which no request was admitted yet
   int64_t header_ns = 10'000'000'000;
   int64_t idle_ns = 300'000'000'000;
   int64_t shutdown_ns = 10'000'000'000;
@@ -69,6 +71,8 @@ class Hub {
   HubCounts& counts() { return counts_; }
   // Memory for what a request has become; null: there is no room.
   std::shared_ptr<Held> hold(size_t bytes);
+  // Whether data is accepted; cheap to call often.
+  Status ready(int64_t now_ns) { return readiness_->check(now_ns); }
   [[nodiscard]] int64_t started_ns() const { return started_ns_; }
 
  private:
@@ -77,10 +81,11 @@ class Hub {
   HubOptions options_;
   int64_t started_ns_;
   HubCounts counts_;
-  Live live_;
+  Live live_{counts_.pending_bytes};
   DataDirectory data_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Committer> committer_;
+  std::unique_ptr<Readiness> readiness_;
 };
 
 }  // namespace fathom

@@ -7,20 +7,43 @@
 
 namespace fathom {
 
+LiveEvent::LiveEvent(std::string text, std::atomic<int64_t>& total, std::atomic<int64_t>& live)
+    : text_(std::move(text)), total_(total), live_(live) {
+  total_ += static_cast<int64_t>(text_.size());
+  live_ += static_cast<int64_t>(text_.size());
+}
+
+LiveEvent::~LiveEvent() {
+  total_ -= static_cast<int64_t>(text_.size());
+  live_ -= static_cast<int64_t>(text_.size());
+}
+
 void Subscription::on_event(std::function<void()> wake) {
   const std::lock_guard lock(mutex_);
   wake_ = std::move(wake);
 }
 
-void Subscription::put(const char* type, const std::string& event, uint64_t number) {
+void Subscription::put(const std::shared_ptr<const LiveEvent>& event) {
   const std::lock_guard lock(mutex_);
-  if (bytes_ + event.size() > kMostBytes) {
+  if (bytes_ + event->text().size() > kMaxBytes) {
     ++lost_;
     return;
   }
-  waiting_.push_back(fmt::format("id: {}\nevent: {}\ndata: {}\n\n", number, type, event));
-  bytes_ += waiting_.back().size();
+  waiting_.push_back(event);
+  bytes_ += event->text().size();
   if (wake_) wake_();
+}
+
+size_t Subscription::bytes() {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+void Subscription::lose_all() {
+  const std::lock_guard lock(mutex_);
+  lost_ += static_cast<int64_t>(waiting_.size());
+  waiting_.clear();
+  bytes_ = 0;
 }
 
 void Subscription::end() {
@@ -37,9 +60,12 @@ bool Subscription::has_ended() {
 std::string Subscription::take() {
   const std::lock_guard lock(mutex_);
   std::string text;
-  for (const std::string& event : waiting_) text += event;
-  waiting_.clear();
-  bytes_ = 0;
+  while (!waiting_.empty() && text.size() < kMaxTakeBytes) {
+    text += waiting_.front()->text();
+    bytes_ -= waiting_.front()->text().size();
+    waiting_.pop_front();
+  }
+  if (!waiting_.empty()) return text;  // events were lost behind those that wait
   if (lost_ > 0) text += fmt::format("event: lost\ndata: {{\"events\":{}}}\n\n", lost_);
   lost_ = 0;
   return text;
@@ -57,16 +83,41 @@ void Live::publish(int64_t job, const std::string& event) {
   if (closed_) return;
   ++number_;
   const bool removed = event == removed_event(job);
+  std::shared_ptr<const LiveEvent> shared;  // made for the first that wants it
   for (auto place = all_.begin(); place != all_.end();) {
     const auto subscription = place->lock();
     if (!subscription) {
       place = all_.erase(place);
       continue;
     }
-    if (subscription->job_ == 0 || subscription->job_ == job)
-      subscription->put(removed ? "removed" : "change", event, number_);
+    if (subscription->job_ == 0 || subscription->job_ == job) {
+      if (!shared) shared = make_event(removed ? "removed" : "change", event);
+      subscription->put(shared);
+    }
     if (removed && subscription->job_ == job) subscription->end();
     ++place;
+  }
+}
+
+std::shared_ptr<const LiveEvent> Live::make_event(const char* type, const std::string& event) {
+  std::string text = fmt::format("id: {}\nevent: {}\ndata: {}\n\n", number_, type, event);
+  make_space(static_cast<int64_t>(text.size()));
+  return std::make_shared<const LiveEvent>(std::move(text), total_bytes_, bytes_);
+}
+
+void Live::make_space(int64_t bytes) {
+  while (bytes_ > 0 && bytes_ + bytes > max_bytes_) {
+    std::shared_ptr<Subscription> longest;
+    size_t most = 0;
+    for (const auto& weak : all_) {
+      auto one = weak.lock();
+      const size_t waiting = one ? one->bytes() : 0;
+      if (waiting <= most) continue;
+      most = waiting;
+      longest = std::move(one);
+    }
+    if (!longest) return;  // what is left is being written
+    longest->lose_all();
   }
 }
 

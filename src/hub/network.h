@@ -13,6 +13,7 @@
 #include <atomic>
 
 #include "hub/hub.h"
+#include "hub/peer_limit.h"
 
 namespace fathom {
 
@@ -25,9 +26,15 @@ using Event = net::steady_timer;  // waited for; cancelled when something has ha
 // What connections share.
 struct Network {
   explicit Network(Hub& served, int threads)
-      : hub(served), parsers(static_cast<size_t>(threads)), context(threads), workers(4) {}
+      : hub(served),
+        peers(served.options().max_per_peer),
+        parsers(static_cast<size_t>(threads)),
+        context(threads),
+        workers(4) {}
   Hub& hub;
-  net::thread_pool parsers;  // for long bodies; outlives the connections in `context`
+  PeerLimit peers;               // outlives the connections in `context`, as what follows
+  std::atomic<int> rejected{0};  // connections that receive their 503
+  net::thread_pool parsers;      // for long bodies
   net::io_context context;
   net::thread_pool workers;  // for what may block
   std::atomic<bool> stopping{false};

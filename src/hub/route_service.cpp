@@ -33,9 +33,9 @@ void show_health(Hub& /*hub*/, const HttpCall& /*call*/, const Answer& answer) {
 }
 
 void show_ready(Hub& hub, const HttpCall& /*call*/, const Answer& answer) {
-  const auto ready = hub.store().ready();
-  answer(ready.ok() ? json_reply(200, "{\"ready\":true}")
-                    : error_reply(503, ready.error().message));
+  const auto ready = hub.ready(monotonic_ns());
+  if (ready.ok()) return answer(json_reply(200, "{\"ready\":true}"));
+  answer(error_reply(ready.error().code == Code::kNoSpace ? 507 : 503, ready.error().message));
 }
 
 void show_metrics(Hub& hub, const HttpCall& call, const Answer& answer) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub/server.h"
 
+#include <fmt/format.h>
+#include <malloc.h>
+
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -11,6 +14,7 @@
 #include "base/file_limit.h"
 #include "base/log.h"
 #include "hub/connection.h"
+#include "hub/rejected_connection.h"
 
 namespace fathom {
 namespace {
@@ -62,7 +66,10 @@ class Server : public Network {
   awaitable<void> accept_all();
   void sweep_later();
   void sweep();
-  void say_trouble(int64_t now_ns);
+  // The place of a new connection, or null and why it gets none.
+  std::unique_ptr<PeerLimit::Place> place_for(const Socket& socket, std::string& why);
+  void warn(int64_t now_ns);
+  void return_memory();
   void stop(int signal);
 
   // A signal may come while another thread sweeps or accepts: one after the other.
@@ -73,7 +80,10 @@ class Server : public Network {
   std::mutex mutex_;
   std::list<std::weak_ptr<Connection>> connections_;
   int64_t end_by_ns_ = INT64_MAX;
-  int64_t told_retries_ = 0, tell_after_ns_ = 0;  // the sweeper's
+  // For messages, on the strand.
+  int64_t warn_after_ns_ = 0, rejected_ = 0, warn_rejected_after_ns_ = 0;
+  std::string why_rejected_;
+  int64_t max_pending_bytes_ = 0;  // since memory was last returned
 };
 
 awaitable<void> Server::accept_all() {
@@ -87,16 +97,41 @@ awaitable<void> Server::accept_all() {
       co_await pause.async_wait(into(failed));
       continue;
     }
-    if (hub.counts().connections >= static_cast<int64_t>(hub.options().most_connections)) {
-      ++hub.counts().turned_away;
-      continue;  // closes it
-    }
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto connection = std::make_shared<Connection>(*this, std::move(socket));
+    std::string why;
+    auto place = place_for(socket, why);
+    if (!place) {
+      ++hub.counts().turned_away;
+      ++rejected_;
+      why_rejected_ = why;
+      reject_connection(*this, std::move(socket), why);
+      continue;
+    }
+    auto connection = std::make_shared<Connection>(*this, std::move(socket), std::move(place));
     add(connection.get());
     connection->start();
   }
+}
+
+std::unique_ptr<PeerLimit::Place> Server::place_for(const Socket& socket, std::string& why) {
+  const HubOptions& options = hub.options();
+  if (hub.counts().connections >= static_cast<int64_t>(options.most_connections)) {
+    why = fmt::format("hub overloaded: {} connections are open (--max-connections)",
+                      options.most_connections);
+    return nullptr;
+  }
+  error_code failed;
+  const auto peer = socket.remote_endpoint(failed).address();
+  const auto six =
+      peer.is_v4() ? net::ip::make_address_v6(net::ip::v4_mapped, peer.to_v4()) : peer.to_v6();
+  auto place = peers.enter(six.to_bytes());
+  if (!place)
+    why = fmt::format(
+        "{} connections of {} wait without a request that was admitted "
+        "(--max-per-peer)",
+        options.max_per_peer, peer.to_string());
+  return place;
 }
 
 void Server::sweep_later() {
@@ -106,19 +141,37 @@ void Server::sweep_later() {
   });
 }
 
-// That batches wait for the store, at most every few seconds.
-void Server::say_trouble(int64_t now_ns) {
-  const int64_t retries = hub.committer().counts().retries;
-  if (retries == told_retries_ || now_ns < tell_after_ns_) return;
-  log_warning("the store does not answer: {} batches wait, at most {} s; none is acknowledged",
-              hub.committer().counts().waiting.load(), hub.options().patience_ns / kNsPerSecond);
-  told_retries_ = retries;
-  tell_after_ns_ = now_ns + 5 * kNsPerSecond;
+// At most every few seconds: that nothing is stored, and that connections were rejected.
+void Server::warn(int64_t now_ns) {
+  constexpr int64_t kPauseNs = 5 * kNsPerSecond;
+  if (const auto trouble = hub.committer().trouble(now_ns); trouble && now_ns >= warn_after_ns_) {
+    const bool is_full = trouble->code == Code::kNoSpace;
+    log_warning("{}: {}; {} batches waiting, none is acknowledged",
+                is_full ? "the store is full" : "the store does not answer", trouble->message,
+                hub.committer().counts().waiting.load());
+    warn_after_ns_ = now_ns + kPauseNs;
+  }
+  if (rejected_ > 0 && now_ns >= warn_rejected_after_ns_) {
+    log_warning("{} connections rejected; the last one: {}", rejected_, why_rejected_);
+    rejected_ = 0;
+    warn_rejected_after_ns_ = now_ns + kPauseNs;
+  }
+}
+
+// After large requests or a backlog of events: the allocator keeps what was freed otherwise.
+void Server::return_memory() {
+  constexpr int64_t kWorthBytes = int64_t{16} << 20;
+  const int64_t pending = hub.counts().pending_bytes;
+  max_pending_bytes_ = std::max(max_pending_bytes_, pending);
+  if (max_pending_bytes_ < kWorthBytes || pending > max_pending_bytes_ / 4) return;
+  max_pending_bytes_ = pending;
+  net::post(workers, [] { malloc_trim(0); });
 }
 
 void Server::sweep() {
   const int64_t now_ns = monotonic_ns();
-  say_trouble(now_ns);
+  warn(now_ns);
+  return_memory();
   bool none = false;
   {
     const std::lock_guard lock(mutex_);

@@ -27,6 +27,12 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& a
                                                             const std::string& token) {
   TRY_ASSIGN(Listening listening, listen_at(address));
   const bool loopback = listening.loopback;
+  if (!loopback && token.size() < kMinTokenBytes)
+    return Error{
+        Code::kPermission,
+        token.empty() ? listening.address + " is reachable from other hosts: it needs a token"
+                      : "the token is too short",
+        "set FATHOM_TOKEN, or --token-file FILE, to at least 16 bytes: openssl rand -hex 32"};
   auto server = std::unique_ptr<MetricsServer>(
       new MetricsServer(std::move(listening), loopback ? std::string() : token));
   server->stop_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

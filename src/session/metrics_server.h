@@ -23,8 +23,8 @@ namespace fathom {
 
 class MetricsServer {
  public:
-  // For the address see listen_address.h. Beyond loopback, and with a token, only requests
-  // that carry it are served; else only those that name this machine as their host
+  // For the address see listen_address.h. Beyond loopback a token is required, and only requests
+  // that carry it are served; on loopback only those that name this machine as their host
   // (base/http_host.h).
   static Result<std::unique_ptr<MetricsServer>> start(const std::string& address,
                                                       const std::string& token = {});

@@ -129,6 +129,12 @@ Status Redis::greet() {
   return {};
 }
 
+Result<bool> Redis::is_loading() {
+  TRY(connect());
+  TRY_ASSIGN(const RedisReply reply, ask({"EXISTS", "fathom"}));
+  return reply->type == REDIS_REPLY_ERROR && redis_text(*reply).starts_with("LOADING");
+}
+
 Status Redis::append(const Words& words) {
   std::vector<const char*> texts;
   std::vector<size_t> sizes;

@@ -47,6 +47,8 @@ class Redis {
   // As command(), of one that may be given twice: once more where the server had ended the
   // connection, as one that was started anew has.
   Result<RedisReply> read(const Words& words);
+  // Whether the server responds, but serves nothing before it has loaded its data.
+  Result<bool> is_loading();
   // All are sent before the first answer is read. An answer may be an error of the server's.
   Result<std::vector<RedisReply>> pipeline(const std::vector<Words>& commands);
   void drop() { context_.reset(); }

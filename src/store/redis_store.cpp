@@ -2,13 +2,16 @@
 #include "store/redis_store.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <unordered_map>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "store/redis.h"
 #include "store/redis_events.h"
@@ -22,6 +25,7 @@ namespace {
 using namespace redis_keys;
 
 constexpr const char* kFormatVersion = "1";
+constexpr unsigned kLoadingPauseUs = 200'000;
 
 // The words of one EVALSHA; owns what is not in the change itself.
 class ApplyCommand {
@@ -98,6 +102,7 @@ class RedisStore final : public Store {
       : write_(address), read_(address), events_(address) {}
 
   Status open() {
+    TRY(wait_while_loading());
     TRY_ASSIGN(const RedisReply made, write_.command({"SET", kVersion, kFormatVersion, "NX"}));
     TRY_ASSIGN(const RedisReply version, write_.command({"GET", kVersion}));
     if (redis_text(*version) != kFormatVersion)
@@ -224,6 +229,15 @@ class RedisStore final : public Store {
   [[nodiscard]] int64_t sums_written() const override { return sums_written_; }
 
  private:
+  // As long as it takes: a server with much data loads for minutes.
+  Status wait_while_loading() {
+    for (bool is_first = true;; is_first = false) {
+      TRY_ASSIGN(const bool loads, write_.is_loading());
+      if (!loads) return {};
+      if (is_first) log_info("waiting for Redis, which loads its data");
+      usleep(kLoadingPauseUs);
+    }
+  }
   Status load_script() {
     TRY_ASSIGN(const RedisReply loaded, write_.command({"SCRIPT", "LOAD", kApplyScript}));
     sha_ = redis_text(*loaded);
@@ -301,11 +315,8 @@ Result<std::vector<RunState>> RedisStore::runs(int64_t job) {
 Result<SumPage> RedisStore::sums(int64_t job, const std::string& from) {
   const int64_t bucket = from.empty() ? 0 : parse_number(from).value_or(0);
   TRY_ASSIGN(const auto units, texts({"HGETALL", of_job(job, "units")}));
-  const auto unit_of = [&](std::string_view event) -> std::string {
-    for (size_t i = 0; i + 1 < units.size(); i += 2)
-      if (units[i] == event) return units[i + 1];
-    return {};
-  };
+  std::unordered_map<std::string_view, std::string_view> unit_of;
+  for (size_t i = 0; i + 1 < units.size(); i += 2) unit_of.emplace(units[i], units[i + 1]);
   TRY_ASSIGN(const RedisReply all,
              read({"HGETALL", of_job(job, "sums:" + std::to_string(bucket))}));
   std::vector<std::pair<std::string, int64_t>> sorted;
@@ -316,7 +327,7 @@ Result<SumPage> RedisStore::sums(int64_t job, const std::string& from) {
   for (const auto& [key, sum] : sorted) {
     const SumName name = split_sum_key(key);
     page.rows.push_back({std::string(name.symbol), std::string(name.program),
-                         std::string(name.event), unit_of(name.event), sum});
+                         std::string(name.event), std::string(unit_of[name.event]), sum});
   }
   if (bucket + 1 < kBuckets) page.next = std::to_string(bucket + 1);
   return page;

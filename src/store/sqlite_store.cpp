@@ -2,11 +2,13 @@
 #include "store/sqlite_store.h"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
 #include <atomic>
 #include <mutex>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "store/sqlite_schema.h"
 #include "store/sqlite_writer.h"
 
@@ -29,6 +31,7 @@ class SqliteStore final : public Store {
     TRY_ASSIGN(write_, Sqlite::open(file));
     TRY(prepare_sqlite(write_));
     TRY_ASSIGN(read_, Sqlite::open(file));
+    file_ = file;
     return writer_.prepare(write_);
   }
 
@@ -183,6 +186,7 @@ class SqliteStore final : public Store {
   // That it can be read does not say that it takes anything: the disk may be full. Where something
   // is being written, that will tell.
   Status ready() override {
+    TRY(check_space());
     {
       const std::unique_lock writing(write_mutex_, std::try_to_lock);
       if (writing) {
@@ -216,6 +220,18 @@ class SqliteStore final : public Store {
     return id;
   }
 
+  // A small write fits into the log that is there; a batch may not.
+  [[nodiscard]] Status check_space() const {
+    constexpr uint64_t kMinFreeBytes = uint64_t{1} << 20;
+    struct statvfs disk {};
+    if (statvfs(file_.c_str(), &disk) != 0) return errno_error("statvfs " + file_);
+    const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
+    if (free_bytes >= kMinFreeBytes) return {};
+    return Error{Code::kNoSpace, fmt::format("no space left on the disk of {}: {} free", file_,
+                                             format_bytes(static_cast<int64_t>(free_bytes)))};
+  }
+
+  std::string file_;
   std::mutex write_mutex_, read_mutex_;
   Sqlite write_, read_;
   SqliteWriter writer_;

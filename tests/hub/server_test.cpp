@@ -350,6 +350,96 @@ TEST_F(ServerTest, ManyIdleConnectionsCostLittle) {
   EXPECT_LT((resident_bytes() - before) / many, 64 << 10);
 }
 
+TEST(Server, SilentConnectionsTakeNoMoreThanTheirShare) {
+  setenv("FATHOM_TOKEN", "0123456789abcdef0123", 1);
+  HubProcess hub({"--max-connections", "30", "--max-per-peer", "10", "--header-timeout", "5m"});
+  unsetenv("FATHOM_TOKEN");
+  HttpClient known = hub.client("0123456789abcdef0123");
+  EXPECT_EQ(known.call("GET", "/api/v1/jobs").value().status, 200);
+  std::vector<std::unique_ptr<Wire>> silent;
+  while (silent.size() < 10) silent.push_back(std::make_unique<Wire>(hub));
+  // What needs no token does not admit anyone.
+  silent.back()->say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(silent.back()->until("}\n"), StartsWith("HTTP/1.1 200"));
+  const Wire more(hub);
+  more.say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string rejected = more.all();
+  EXPECT_THAT(rejected, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(rejected, HasSubstr("--max-per-peer"));
+  EXPECT_EQ(known.call("GET", "/api/v1/jobs").value().status, 200);
+  silent.resize(5);
+  // Connections with an admitted request stay, and do not count for their peer.
+  std::vector<HttpClient> others;
+  for (int i = 0; i < 12; ++i) {
+    others.push_back(hub.client("0123456789abcdef0123"));
+    while (others.back().call("GET", "/api/v1/jobs").value().status != 200) others.back().drop();
+  }
+  for (HttpClient& other : others) EXPECT_EQ(other.call("GET", "/api/v1/jobs").value().status, 200);
+  EXPECT_EQ(hub.stop(SIGTERM), 0);
+}
+
+TEST(Server, AConnectionWithoutAnAdmittedRequestEndsSoon) {
+  setenv("FATHOM_TOKEN", "0123456789abcdef0123", 1);
+  HubProcess hub({"--header-timeout", "100ms"});
+  unsetenv("FATHOM_TOKEN");
+  const Wire silent(hub), open(hub);
+  open.say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(silent.all(), "");  // returns when the hub has ended it
+  EXPECT_THAT(open.all(), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(hub.stop(SIGTERM), 0);
+}
+
+TEST(Server, ConnectionsBeyondTheLimitReceiveAResponse) {
+  HubProcess hub({"--max-connections", "4"});
+  std::vector<HttpClient> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(hub.client());
+    EXPECT_EQ(clients.back().call("GET", "/api/v1/jobs").value().status, 200) << i;
+  }
+  const HttpAnswer rejected = hub.client().call("GET", "/api/v1/jobs").value();
+  EXPECT_EQ(rejected.status, 503);
+  EXPECT_THAT(rejected.body, HasSubstr("--max-connections"));
+  EXPECT_EQ(hub.stop(SIGTERM), 0);
+}
+
+// Without a token the original clients are accepted, which connect long before they send.
+TEST(Server, LegacyClientsMayConnectLongBeforeTheySend) {
+  HubProcess hub({"--header-timeout", "100ms"});
+  const Wire early(hub), partial(hub);
+  partial.say("GET / HT");
+  EXPECT_EQ(partial.all(), "");  // returns when the hub has ended it
+  early.say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(early.until("}\n"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(hub.stop(SIGTERM), 0);
+}
+
+TEST_F(ServerTest, EventsThatNobodyReadsAreBoundedTogether) {
+  std::vector<std::unique_ptr<Wire>> watchers;
+  for (int i = 0; i < 200; ++i) {
+    watchers.push_back(std::make_unique<Wire>(hub_));
+    watchers.back()->say("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(watchers.back()->until(": fathom\n\n"), HasSubstr("200 OK"));
+  }
+  std::string marks;
+  for (int i = 0; i < 100; ++i) marks += "{\"mark\":\"" + std::string(1'000, 'm') + "\"}\n";
+  for (int i = 1; i <= 300; ++i)
+    EXPECT_EQ(call("POST", "/api/v1/jobs/2001/lines?run=r&sequence=" + std::to_string(i),
+                   "text/plain", marks)
+                  .status,
+              200);
+  // Each has missed 30 MB; together they hold an eighth of the 128 MB of --max-pending at most.
+  const std::string page = call("GET", "/metrics").body;
+  const std::string name = "\nfathom_hub_pending_bytes ";
+  ASSERT_NE(page.find(name), std::string::npos);
+  EXPECT_LE(std::stod(page.substr(page.find(name) + name.size())), 16 << 20);
+  watchers.clear();
+  const auto pending = [&] {
+    const std::string now = call("GET", "/metrics").body;
+    return std::stod(now.substr(now.find(name) + name.size()));
+  };
+  while (pending() > 0) usleep(10'000);
+}
+
 TEST(Server, AsksForItsToken) {
   setenv("FATHOM_TOKEN", "0123456789abcdef0123", 1);
   HubProcess hub;

@@ -94,7 +94,9 @@ TEST_F(MetricsServerTest, AForeignHostIsRejected) {
               HasSubstr("400 Bad"));
 }
 
-TEST(MetricsServer, BeyondLoopbackATokenIsRequiredWhereOneIsGiven) {
+TEST(MetricsServer, BeyondLoopbackATokenIsRequired) {
+  EXPECT_EQ(MetricsServer::start("0.0.0.0:0").error().code, Code::kPermission);
+  EXPECT_EQ(MetricsServer::start("0.0.0.0:0", "short").error().code, Code::kPermission);
   const auto server = MetricsServer::start("0.0.0.0:0", "0123456789abcdef").value();
   EXPECT_TRUE(server->needs_token());
   const HttpUrl url =
