@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/text.h"
 #include "report/label_lines.h"
@@ -33,6 +35,15 @@ std::string headline(const SizingFigures& figures) {
     parts.push_back(per_second(figures.disk_written) + " written");
   if (figures.gpu_share) parts.push_back(fmt::format("GPU {:.0f} %", *figures.gpu_share));
   return parts.empty() ? "nothing was measured" : "needs " + join(parts, ", ");
+}
+
+bool is_empty(const SizingFigures& figures) {
+  const std::optional<double> all[] = {
+      figures.p95_cores,    figures.peak_memory_bytes, figures.disk_read,
+      figures.disk_written, figures.net_received,      figures.net_sent,
+      figures.read_calls,   figures.write_calls,       figures.gpu_share};
+  return std::none_of(std::begin(all), std::end(all),
+                      [](const std::optional<double>& value) { return value.has_value(); });
 }
 
 // As cpu.stat of the cgroup counted during the recording.
@@ -242,7 +253,7 @@ std::string snippets(const Sizing& sizing) {
 Status write_sizing_report(const Recording& recording, const ReportOptions& given) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
   TRY_ASSIGN(const Sizing sizing, work_out_sizing(recording, summary));
-  if (!sizing.figures.p95_cores && !sizing.figures.peak_memory_bytes && sizing.containers.empty()) {
+  if (is_empty(sizing.figures) && sizing.containers.empty()) {
     return Error{Code::kNotFound, recording.path() + " contains no readings of CPU and memory",
                  "record them with: fathom run -- COMMAND"};
   }
