@@ -24,7 +24,7 @@ struct ContainerRequest;
 struct LaunchRequest {
   std::string run_label;  // names what the launcher leaves on the host, for doctor --clean
   std::vector<std::string> command;
-  std::vector<std::string> environment;  // NAME=VALUE, over the recorder's own
+  std::vector<std::string> environment;  // NAME=VALUE, over base/environment.h
   std::string cwd;                       // empty: the recorder's
   sigset_t signal_mask{};                // what the target starts with blocked
   std::string attach_to;                 // instead of a command; its launcher says how it reads

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/environment.h"
 #include "base/fd.h"
 #include "base/install.h"
 #include "base/proc.h"
@@ -184,19 +185,6 @@ Fd tasks_file(const std::string& folder) {
   return folder.empty() ? Fd() : open_file(folder + "/tasks", O_WRONLY).value_or(Fd());
 }
 
-// The recorder's environment with the request's names set over it.
-std::vector<std::string> merged_environment(const std::vector<std::string>& settings) {
-  std::vector<std::string> merged = settings;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view existing(*entry);
-    const std::string_view name = existing.substr(0, existing.find('=') + 1);
-    bool replaced = false;
-    for (const std::string& setting : settings) replaced = replaced || setting.starts_with(name);
-    if (!replaced) merged.emplace_back(existing);
-  }
-  return merged;
-}
-
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
@@ -216,7 +204,7 @@ Result<pid_t> start_spawner(const LaunchRequest& request, const Handed& handed) 
   std::vector<std::string> words = {"fathom-spawn"};
   for (const int fd : handed) words.push_back(std::to_string(fd));
   words.insert(words.end(), request.command.begin(), request.command.end());
-  std::vector<std::string> environment = merged_environment(request.environment);
+  std::vector<std::string> environment = environment_with(request.environment);
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> envp = pointers_to(environment);
   TRY_ASSIGN(auto failure, make_pipe());

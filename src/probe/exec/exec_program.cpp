@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/text.h"
 
 namespace fathom {
@@ -25,21 +26,6 @@ constexpr int kMostReads = 16;  // of a pipe in one go; others wait
 
 int64_t ns_of(const timeval& time) {
   return int64_t{time.tv_sec} * kNsPerSecond + int64_t{time.tv_usec} * 1000;
-}
-
-// The recorder's environment with these over it.
-std::vector<char*> merged(const std::vector<std::string>& over) {
-  std::vector<char*> all;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view name = std::string_view(*at).substr(0, std::string_view(*at).find('='));
-    bool replaced = false;
-    for (const std::string& setting : over)
-      replaced = replaced || setting.starts_with(std::string(name) + "=");
-    if (!replaced) all.push_back(*at);
-  }
-  for (const std::string& setting : over) all.push_back(const_cast<char*>(setting.c_str()));
-  all.push_back(nullptr);
-  return all;
 }
 
 // Not the signals that the recorder holds back, and nobody's terminal.
@@ -76,7 +62,10 @@ Status ExecProgram::spawn(const std::vector<std::string>& environment) {
   set_attributes(attributes);
   std::array<char*, 4> argv = {const_cast<char*>("sh"), const_cast<char*>("-c"),
                                const_cast<char*>(command_.c_str()), nullptr};
-  std::vector<char*> variables = merged(environment);
+  std::vector<std::string> all = environment_with(environment);
+  std::vector<char*> variables;
+  for (std::string& variable : all) variables.push_back(variable.data());
+  variables.push_back(nullptr);
   const int error =
       posix_spawn(&pid_, "/bin/sh", &actions, &attributes, argv.data(), variables.data());
   posix_spawnattr_destroy(&attributes);
