@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
 #include "base/scratch_folder.h"
+#include "base/text.h"
 
 namespace fathom {
 namespace {
@@ -43,6 +45,11 @@ std::vector<std::string> SpoolFolder::environment(const std::string& inside,
           fmt::format("FATHOM_CHUNKS{}={}", suffix, chunks)};
 }
 
+bool SpoolFolder::covers_program(std::string_view program) const {
+  return std::any_of(covered_.begin(), covered_.end(),
+                     [&](const auto& covered) { return covered.second == program; });
+}
+
 bool SpoolFolder::covers_name(int64_t pid, std::string_view start) const {
   for (auto at = covered_.lower_bound({pid, ""}); at != covered_.end() && at->first == pid; ++at)
     if (at->second.compare(at->second.rfind('/') + 1, start.size(), start) == 0) return true;
@@ -56,6 +63,7 @@ void SpoolFolder::find_new() {
     if (readers_.contains(name) || refused_.contains(name)) continue;
     if (readers_.size() + refused_.size() >= kMostSpools) return;
     auto reader = SpoolReader::open(entry.path());
+    incomplete_.erase(name);
     if (reader.ok()) {
       const SpoolHeader& head = reader.value()->header();
       const auto pid = static_cast<int64_t>(head.pid);
@@ -63,9 +71,8 @@ void SpoolFolder::find_new() {
                        std::string(head.program, strnlen(head.program, sizeof head.program)));
       readers_.emplace(name, std::move(reader).value());
       ++seen_;
-    } else if (reader.error().code != Code::kCorrupt) {
-      refused_.insert(name);
-      ++damaged_before_;
+    } else {
+      (reader.error().code == Code::kCorrupt ? incomplete_ : refused_).insert(name);
     }
   }
 }
@@ -115,7 +122,9 @@ void SpoolFolder::read_as(SpoolReader& reader, bool all, SpoolListener& listener
 
 void SpoolFolder::let_go(const SpoolReader& reader) {
   lost_before_ += reader.lost();
+  sandboxed_before_ += reader.sandboxed();
   damaged_before_ += reader.damaged();
+  damaged_headers_ += reader.has_damaged_header() ? 1 : 0;
   (void)unlink(reader.path().c_str());
 }
 
@@ -142,16 +151,30 @@ void SpoolFolder::finish(SpoolListener& listener) {
   readers_.clear();
 }
 
-int64_t SpoolFolder::lost() const {
-  int64_t sum = lost_before_;
-  for (const auto& [name, reader] : readers_) sum += reader->lost();
-  return sum;
+int64_t SpoolFolder::sum(int64_t before, int64_t (SpoolReader::*of)() const) const {
+  for (const auto& [name, reader] : readers_) before += ((*reader).*of)();
+  return before;
 }
 
-int64_t SpoolFolder::damaged() const {
-  int64_t sum = damaged_before_;
-  for (const auto& [name, reader] : readers_) sum += reader->damaged();
-  return sum;
+std::vector<std::string> SpoolFolder::missing() const {
+  std::vector<std::string> texts;
+  const auto add = [&texts](int64_t count, const char* one, const char* several) {
+    if (count > 0) texts.push_back(format_count(count) + (count == 1 ? one : several));
+  };
+  const auto headers =
+      static_cast<int64_t>(refused_.size() + incomplete_.size()) + damaged_headers_;
+  if (seen_ == 0 && headers == 0)
+    texts.emplace_back(
+        "nothing loaded the library: the program is static, setuid or not of glibc, or was ended "
+        "before it began");
+  add(headers, " spool is damaged: its header was overwritten, or never completed",
+      " spools are damaged: their headers were overwritten, or never completed");
+  add(lost(), " call was lost: the recorder came too late",
+      " calls were lost: the recorder came too late");
+  add(sandboxed(), " call was not recorded: its thread was under seccomp",
+      " calls were not recorded: their threads were under seccomp");
+  add(damaged(), " malformed record or chunk in spools", " malformed records and chunks in spools");
+  return texts;
 }
 
 }  // namespace fathom

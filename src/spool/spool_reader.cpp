@@ -100,10 +100,17 @@ bool SpoolReader::is_in_use() const {
          });
 }
 
-// What changes in the head: the newest area and names, and what was lost.
+// What changes in the header: the newest area and names, and what was lost.
 bool SpoolReader::refresh() {
   SpoolHeader now;
-  if (!read_at(0, &now, kHeadBytes)) return false;
+  if (!read_at(0, &now, kHeadBytes)) {
+    has_damaged_header_ = true;
+    return false;
+  }
+  if (std::memcmp(&now, &header_, offsetof(SpoolHeader, ticks_later)) != 0 || now.ready != 1) {
+    has_damaged_header_ = true;
+    return true;
+  }
   header_.areas = now.areas;
   header_.ticks_later = now.ticks_later;
   header_.ns_later = now.ns_later;
@@ -281,8 +288,10 @@ void SpoolReader::give_back(uint32_t chunk) {
 int64_t SpoolReader::lost() const {
   int64_t sum = 0;
   for (int what = 0; what < kLossCount; ++what)
-    if (what != kLostNames) sum += count_or_none(header_.lost[what]);
+    if (what != kLostNames && what != kLostSandboxed) sum += count_or_none(header_.lost[what]);
   return sum;
 }
+
+int64_t SpoolReader::sandboxed() const { return count_or_none(header_.lost[kLostSandboxed]); }
 
 }  // namespace fathom

@@ -65,8 +65,11 @@ class SpoolReader {
   void drain(const TickClock& clock, bool all, SpoolListener& listener);
 
   [[nodiscard]] const SpoolHeader& header() const { return header_; }
-  [[nodiscard]] int64_t lost() const;  // calls that the target could not write
-  [[nodiscard]] int64_t damaged() const { return damaged_; }  // places that make no sense
+  [[nodiscard]] int64_t lost() const;       // calls for which the target had no space
+  [[nodiscard]] int64_t sandboxed() const;  // calls of threads under seccomp: not recorded
+  [[nodiscard]] int64_t damaged() const { return damaged_; }  // malformed records and chunks
+  // The header was overwritten after it had been read: newer records may be missing.
+  [[nodiscard]] bool has_damaged_header() const { return has_damaged_header_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -109,6 +112,7 @@ class SpoolReader {
   std::unordered_map<uint32_t, Area> areas_;           // by chunk
   std::vector<uint8_t> buffer_;
   int64_t damaged_ = 0;
+  bool has_damaged_header_ = false;
 };
 
 }  // namespace fathom

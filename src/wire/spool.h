@@ -33,10 +33,11 @@ enum SpoolChunkState {
 };
 
 enum SpoolLoss {
-  kLostSpace,   /* no chunk was left */
-  kLostSignal,  /* too many calls from signal handlers at one moment */
-  kLostNames,   /* files without a name: too many, or no chunk was left */
-  kLostThreads, /* calls of a thread for which no chunk was left */
+  kLostSpace,     /* no chunk was left */
+  kLostSignal,    /* too many calls from signal handlers at one moment */
+  kLostNames,     /* files without a name: too many, or no chunk was left */
+  kLostThreads,   /* calls of a thread for which no chunk was left */
+  kLostSandboxed, /* calls of a thread under seccomp */
   kLossCount,
 };
 

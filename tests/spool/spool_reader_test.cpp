@@ -251,6 +251,29 @@ TEST_F(SpoolReaderTest, ASumBeyondBoundsIsCounted) {
   EXPECT_EQ(reader.value()->damaged(), 1);
 }
 
+TEST_F(SpoolReaderTest, AnOverwrittenHeaderIsDamageAndKnownStreamsAreReadOn) {
+  spool_.thread(1, 1);
+  add_call(spool_, 4);
+  auto reader = open();
+  ASSERT_TRUE(reader.ok());
+  EXPECT_THAT(drain(*reader.value()).calls, SizeIs(1));
+  EXPECT_FALSE(reader.value()->has_damaged_header());
+  add_call(spool_, 5);
+  std::memset(&spool_.header(), 0, sizeof(SpoolHeader));
+  rewrite();
+  EXPECT_THAT(drain(*reader.value()).calls, SizeIs(1));
+  EXPECT_TRUE(reader.value()->has_damaged_header());
+}
+
+TEST_F(SpoolReaderTest, CallsUnderSeccompAreToldFromLostOnes) {
+  spool_.header().lost[kLostSandboxed] = 23;
+  spool_.header().lost[kLostSpace] = 7;
+  auto reader = open();
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader.value()->sandboxed(), 23);
+  EXPECT_EQ(reader.value()->lost(), 7);
+}
+
 TEST_F(SpoolReaderTest, PlacesOutsideTheFileAreCounted) {
   spool_.thread(1, 1);
   spool_.area().sealed = SpoolMaker::place(4'000'000, 17);

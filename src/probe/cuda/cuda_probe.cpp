@@ -88,14 +88,15 @@ ProbeReport CudaProbe::report() const {
           ? fmt::format("one launch in {}, every other call", settings_.sample_launches)
           : "every call";
   report.seen = records_->calls();
-  report.dropped = folder_->lost();
+  report.dropped = folder_->dropped();
   const auto add = [&report](const std::string& text) {
     report.why += (report.why.empty() ? "" : "; ") + text;
   };
   if (!gauges_.why().empty()) add("no figures of GPUs: " + gauges_.why());
   if (!records_->no_gpu_times().empty()) add("no times on the device: " + records_->no_gpu_times());
   if (!no_library_.empty()) add("no calls of the driver: " + no_library_);
-  if (folder_->spools_seen() == 0 && no_library_.empty()) add(kNothingLoaded);
+  if (no_library_.empty())
+    for (const std::string& text : folder_->missing()) add(text);
   if (records_->calls() == 0) add("no call of the CUDA driver was made");
   if (!records_->only_counted().empty())
     add("not in our list, only counted: " + first_few(records_->only_counted(), kNamesShown));
@@ -105,10 +106,6 @@ ProbeReport CudaProbe::report() const {
     add(fmt::format("{} in {} allocation{} not freed at exit",
                     format_bytes(records_->leaked_bytes()), format_count(records_->leaks()),
                     records_->leaks() == 1 ? "" : "s"));
-  if (report.dropped > 0)
-    add(format_count(report.dropped) + " calls were lost: the recorder came too late");
-  if (folder_->damaged() > 0)
-    add(fmt::format("{} places in spools make no sense", folder_->damaged()));
   if (const std::string missing = ids_.missing(); !missing.empty()) add(missing);
   return report;
 }

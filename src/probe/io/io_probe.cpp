@@ -254,14 +254,10 @@ void add_why(ProbeReport& report, const std::string& text) {
 void IoProbe::report_library(ProbeReport& report) const {
   report.rung = "library in the target (libc)";
   report.seen += records_->calls();
-  report.dropped += folder_->lost();
+  report.dropped += folder_->dropped();
   report.buffer_bytes += coverage_.buffer_bytes();
   add_why(report, coverage_.text());
-  if (folder_->spools_seen() == 0) add_why(report, kNothingLoaded);
-  if (folder_->lost() > 0)
-    add_why(report, format_count(folder_->lost()) + " calls were lost: the recorder came too late");
-  if (folder_->damaged() > 0)
-    add_why(report, fmt::format("{} places in spools make no sense", folder_->damaged()));
+  for (const std::string& text : folder_->missing()) add_why(report, text);
   add_why(report, ids_.missing());
 }
 
