@@ -166,6 +166,21 @@ Result<ProcStatus> read_proc_status(const std::string& folder) {
   return parse_proc_status(text.view());
 }
 
+int64_t parse_seccomp_filters(std::string_view status) {
+  std::optional<int64_t> mode, filters;
+  while (auto line = take_line(status)) {
+    const std::string_view key = take_word(*line);
+    if (key == "Seccomp:") mode = take_number(*line);
+    if (key == "Seccomp_filters:") filters = take_number(*line);
+  }
+  return filters.value_or(mode.value_or(0) != 0 ? 1 : 0);
+}
+
+int64_t read_seccomp_filters(const std::string& folder) {
+  Text text;
+  return read_text(folder + "/status", text).ok() ? parse_seccomp_filters(text.view()) : 0;
+}
+
 Result<ProcIo> parse_proc_io(std::string_view text) {
   ProcIo io;
   const std::array<int64_t*, 6> values = {&io.read_chars,      &io.written_chars,

@@ -45,6 +45,10 @@ struct ProcStatus {
 ProcStatus parse_proc_status(std::string_view text);
 Result<ProcStatus> read_proc_status(const std::string& folder);
 
+// Number of seccomp filters; before Linux 5.9, which does not report it, 1 if there is any.
+int64_t parse_seccomp_filters(std::string_view status);
+int64_t read_seccomp_filters(const std::string& folder);  // 0 if it cannot be read
+
 // Of a process this includes the threads and children it has waited for. Only its owner may read
 // it.
 struct ProcIo {

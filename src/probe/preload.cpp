@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/preload.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
+
+#include "base/proc.h"
 
 namespace fathom {
 namespace {
@@ -24,7 +30,15 @@ void append(LaunchRequest& request, const std::string& name, const std::string& 
 
 void add_preload(LaunchRequest& request, const std::string& library) {
   append(request, "LD_PRELOAD", request.share(library, false));
-  append(request, "ASAN_OPTIONS", "verify_asan_link_order=0");
+  add_seccomp_filters(request);
+}
+
+void add_seccomp_filters(LaunchRequest& request) {
+  const std::string setting =
+      fmt::format("FATHOM_FILTERS={}", read_seccomp_filters(proc_folder(getpid())));
+  if (!request.container &&
+      std::count(request.environment.begin(), request.environment.end(), setting) == 0)
+    request.environment.push_back(setting);
 }
 
 }  // namespace fathom

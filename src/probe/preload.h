@@ -8,8 +8,11 @@
 
 namespace fathom {
 
-// After those that are preloaded already. Programs built with GCC's address sanitizer would refuse
-// to start with anything before their runtime, so they are told to take it.
+// After those that are preloaded already.
 void add_preload(LaunchRequest& request, const std::string& library);
+
+// Tells what runs in the target how many seccomp filters the recorder has: a program under more is
+// not recorded, as it may not do what a recording takes. In a container the number is not known.
+void add_seccomp_filters(LaunchRequest& request);
 
 }  // namespace fathom

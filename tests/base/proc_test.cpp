@@ -67,6 +67,13 @@ TEST(ProcStat, OfThisProcess) {
   EXPECT_GT(start_ns, monotonic_ns() - 600 * kNsPerSecond);
 }
 
+TEST(ProcStatus, SeccompFiltersAreCounted) {
+  EXPECT_EQ(parse_seccomp_filters("NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t3\n"), 3);
+  EXPECT_EQ(parse_seccomp_filters("Seccomp:\t0\nSeccomp_filters:\t0\n"), 0);
+  EXPECT_EQ(parse_seccomp_filters("Seccomp:\t2\nThreads:\t3\n"), 1) << "before Linux 5.9";
+  EXPECT_EQ(parse_seccomp_filters("Threads:\t3\n"), 0);
+}
+
 TEST(ProcStatus, AbsentIsNotZero) {
   const ProcStatus status = parse_proc_status(
       "Name:\tVmRSS: 5 kB\nVmSize:\t  100 kB\nVmHWM:\t      90 kB\nVmRSS:\t      80 kB\nVmSwap:\t "

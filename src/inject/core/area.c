@@ -5,6 +5,7 @@
 #include "inject/core/call.h"
 #include "inject/core/raw.h"
 #include "inject/core/real.h"
+#include "inject/core/sandbox.h"
 
 enum { kNoSuchTask = -3 /* -ESRCH */, kLookedAt = 16 };
 
@@ -100,10 +101,11 @@ struct Desk* desk_for(uint32_t pid, uint32_t tid) {
 }
 
 /* The memory of the process is new: the kernel emptied the page. */
-static void note_fork(struct Thread* thread) {
+void note_fork(struct Thread* thread) {
   struct Core* core = &fathom_core;
   uint64_t emptied = 0;
   core->pid = raw_getpid();
+  core->sandboxes = (struct Sandboxes){0}; /* those of threads that the child does not have */
   thread->vforked = kNotVforked;
   __atomic_compare_exchange_n(core->epoch, &emptied, ++core->generation, false, __ATOMIC_RELAXED,
                               __ATOMIC_RELAXED);
@@ -157,6 +159,10 @@ static bool attach(struct Thread* thread) {
 /* No handler may come meanwhile: it would find this thread without an area, or jump away. */
 bool thread_attach(struct Thread* thread) {
   if (fathom_core.state == kCoreOff || thread->attaching) return false;
+  if (unlikely(!work_begin(thread))) {
+    count_lost(kLostSandboxed);
+    return false;
+  }
   know_mark();
   const uint64_t mask = block_signals();
   thread->attaching = 1; /* whatever we call may call a wrapped function */
@@ -165,6 +171,7 @@ bool thread_attach(struct Thread* thread) {
   keep_order();
   thread->attaching = 0;
   set_signals(mask);
+  work_end();
   return attached;
 }
 
@@ -172,7 +179,8 @@ bool thread_attach(struct Thread* thread) {
 __attribute__((visibility("hidden"))) void* fathom_before_vfork(void) {
   struct Thread* thread = &fathom_thread;
   if (fathom_core.state == kCoreNew) start_guarded();
-  if (fathom_core.state != kCoreOn) return fathom_real_vfork;
+  if (fathom_core.state != kCoreOn || !has_thread() || is_sandboxed(thread))
+    return fathom_real_vfork;
   if (*fathom_core.epoch == 0) { /* the child must not take its own number for ours */
     const uint64_t mask = block_signals();
     note_fork(thread);

@@ -54,7 +54,7 @@ uint32_t open_frame_within(struct Thread* thread, uintptr_t stack, uint32_t call
 void write_slowly(struct Thread* thread, const struct Ended* ended, uintptr_t stack);
 void call_end_elsewhere(struct Thread* thread, const struct Call* call, struct Ended* ended,
                         uintptr_t stack);
-void add_desk(struct Lane* lane, const struct Thread* thread);
+void add_desk(struct Lane* lane, struct Thread* thread);
 bool is_over(uintptr_t stack, uintptr_t now); /* whether what ran there has been jumped out of */
 /* So many calls are counted between two looks at the clock. */
 enum { kCountedBlind = 256 };
@@ -99,6 +99,7 @@ static inline __attribute__((always_inline)) void open_frame(struct Thread* thre
  * of by the caller. */
 static inline __attribute__((always_inline)) bool call_begin_untold(struct Call* call,
                                                                     const struct CallSite* site) {
+  if (!has_thread()) return false;
   struct Thread* thread = &fathom_thread;
   if (unlikely(thread->epoch != *fathom_core.epoch) && !thread_attach(thread)) return false;
   const uintptr_t stack = (uintptr_t)__builtin_frame_address(0);

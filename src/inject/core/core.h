@@ -91,11 +91,25 @@ struct Thread {
   struct Lane tally; /* where a tracing thread counts calls that it does not time */
   struct Lane lanes[kLanes];
   uint32_t attaching;
+  uint32_t sandboxed;     /* sandbox.h */
   uint32_t parents_depth; /* in a vfork child, whose memory is the parent's */
   struct Lane parents_lanes[kLanes];
 };
 #define THREAD_DETACHED UINT64_MAX
 extern __thread struct Thread fathom_thread __attribute__((visibility("hidden"), aligned(64)));
+
+/* Whether `fathom_thread` can be used. chromium's sandbox calls functions of the C library in a
+ * child with memory of its own, filled with zeros, in place of thread-local storage; the address of
+ * a thread's storage, which stands at its beginning, is 0 there. Such calls are not recorded. */
+static inline __attribute__((always_inline)) bool has_thread(void) {
+#ifdef __x86_64__
+  uintptr_t self;
+  __asm__("mov %%fs:0, %0" : "=r"(self));
+  return likely(self != 0);
+#else
+  return true;
+#endif
+}
 
 struct Tables;
 
@@ -116,6 +130,11 @@ struct Core {
   uint32_t is_alone;  /* no recorder reads the spool; its last process writes the output */
   uint32_t pid;
   uint64_t generation, quick_number;
+  struct Sandboxes {
+    uint32_t threads;   /* number of calls that put one thread under seccomp */
+    uint32_t processes; /* number of calls that put all threads under seccomp */
+    uint32_t working;   /* threads that may be in a system call of ours */
+  } sandboxes __attribute__((aligned(64)));
 };
 extern struct Core fathom_core __attribute__((visibility("hidden"), aligned(64)));
 
@@ -136,6 +155,8 @@ void forget_lanes(struct Thread* thread);
 void nobody_is_quick(void); /* what threads know may not hold any more */
 bool thread_attach(struct Thread* thread);
 struct Desk* desk_for(uint32_t pid, uint32_t tid); /* NULL: no chunk is left */
+
+void note_fork(struct Thread* thread); /* in a forked child, before anything else */
 
 /* fork.c: what is written there, nobody will read. */
 bool is_private(uint32_t chunk);

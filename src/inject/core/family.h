@@ -13,5 +13,7 @@ struct Family {
   bool (*alone)(char* path, unsigned long size);
   /* When all is set up, or nothing will be recorded. */
   void (*started)(bool on);
+  /* Before a thread installs a seccomp filter, and after it did. May be NULL. */
+  void (*sandboxed)(bool installed);
 };
 extern const struct Family fathom_family __attribute__((visibility("hidden")));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inject/core/raw.h"
+#include "inject/core/sandbox.h"
 #include "inject/core/text.h"
 
 enum { kPatience = 10000, kTooLong = -34 /* -ERANGE */ };
@@ -61,16 +62,21 @@ struct Answer {
   struct Scratch* scratch;
 };
 static struct Answer ask(long (*read)(int, char*, size_t), int what, char room[kShortPath]) {
-  struct Answer answer = {read(what, room, kShortPath - 1), room, NULL};
-  if (likely(answer.length != kTooLong)) return answer;
-  answer.scratch = take_scratch();
-  if (answer.scratch == NULL) return answer;
-  answer.text = answer.scratch->text;
-  answer.length = read(what, answer.scratch->text, kSpoolMostPath);
+  struct Answer answer = {0, room, NULL};
+  if (unlikely(!work_begin(&fathom_thread))) return answer;
+  answer.length = read(what, room, kShortPath - 1);
+  if (unlikely(answer.length == kTooLong)) answer.scratch = take_scratch();
+  if (answer.scratch != NULL) {
+    answer.text = answer.scratch->text;
+    answer.length = read(what, answer.scratch->text, kSpoolMostPath);
+  }
+  if (answer.scratch == NULL) work_end();
   return answer;
 }
 static void answered(const struct Answer* answer) {
-  if (answer->scratch != NULL) give_back(answer->scratch);
+  if (answer->scratch == NULL) return;
+  give_back(answer->scratch);
+  work_end();
 }
 
 uint32_t file_named(const char* name, size_t length) {
@@ -186,6 +192,7 @@ void set_file(int fd, uint32_t file) {
 }
 
 uint32_t forget_file(int fd) {
+  if (!has_thread()) return 0;
   if (fathom_thread.vforked) return ask_for_file(fd);
   if ((uint32_t)fd >= kMostFds || !is_on()) return 0;
   const uint32_t file = fathom_core.tables->fd_files[fd];
@@ -194,7 +201,7 @@ uint32_t forget_file(int fd) {
 }
 
 void forget_files(unsigned first, unsigned last) {
-  if (!is_on()) return;
+  if (!is_on() || !has_thread()) return;
   for (unsigned fd = first; fd <= last && fd < kMostFds; ++fd)
     if (fathom_core.tables->fd_files[fd] != 0) set_file((int)fd, 0);
 }

@@ -8,6 +8,7 @@
 
 #include "inject/core/call.h"
 #include "inject/core/raw.h"
+#include "inject/core/sandbox.h"
 
 enum { kMostPrivate = 32 };
 static uint32_t privates[kMostPrivate]; /* chunk number + 1 */
@@ -43,6 +44,7 @@ static void leave_to_parent(struct Desk* desk) {
 
 static void forked(void) {
   struct Thread* thread = &fathom_thread;
+  if (is_sandboxed(thread)) return; /* it writes nowhere */
   for (int i = 0; i < kLanes; ++i)
     if (thread->lanes[i].busy != 0 && thread->lanes[i].desk != NULL)
       leave_to_parent(thread->lanes[i].desk);
@@ -52,19 +54,21 @@ static void forked(void) {
 /* An area with the child's number and nothing in it: whoever ends now must not take the spool away
  * while a child has it that has not called anything yet. */
 static void note_child(uint32_t pid) {
+  if (fathom_core.state != kCoreOn || !work_begin(&fathom_thread)) return;
   const uint64_t mask = block_signals();
-  if (fathom_core.state == kCoreOn) (void)desk_for(pid, pid);
+  (void)desk_for(pid, pid);
   set_signals(mask);
+  work_end();
 }
 
-#define WRAP_FORK(function)                                         \
-  CALL_SITE(function);                                              \
-  FATHOM_EXPORT pid_t function(void) {                              \
-    if (unlikely(site_##function.real == NULL)) start_guarded();    \
-    const pid_t pid = ((pid_t(*)(void))site_##function.real)();     \
-    if (pid == 0) forked();                                         \
-    if (pid > 0 && fathom_core.is_alone) note_child((uint32_t)pid); \
-    return pid;                                                     \
+#define WRAP_FORK(function)                                                         \
+  CALL_SITE(function);                                                              \
+  FATHOM_EXPORT pid_t function(void) {                                              \
+    if (unlikely(site_##function.real == NULL)) start_guarded();                    \
+    const pid_t pid = ((pid_t(*)(void))site_##function.real)();                     \
+    if (pid == 0 && has_thread()) forked();                                         \
+    if (pid > 0 && fathom_core.is_alone && has_thread()) note_child((uint32_t)pid); \
+    return pid;                                                                     \
   }
 WRAP_FORK(fork)
 pid_t _Fork(void);

@@ -6,6 +6,7 @@
 
 #include "inject/core/call.h"
 #include "inject/core/raw.h"
+#include "inject/core/sandbox.h"
 
 /* Where signal handlers run that do not run on the thread's own stack. */
 struct SignalStack {
@@ -14,8 +15,10 @@ struct SignalStack {
 
 static struct SignalStack signal_stack(void) {
   stack_t now = {0};
-  if (raw_call(SYS_sigaltstack, 0, (long)&now, 0, 0, 0, 0) != 0 || (now.ss_flags & SS_DISABLE))
-    return (struct SignalStack){0, 0};
+  if (!work_begin(&fathom_thread)) return (struct SignalStack){0, 0};
+  const long failed = raw_call(SYS_sigaltstack, 0, (long)&now, 0, 0, 0, 0);
+  work_end();
+  if (failed || (now.ss_flags & SS_DISABLE)) return (struct SignalStack){0, 0};
   return (struct SignalStack){(uintptr_t)now.ss_sp, now.ss_size};
 }
 
@@ -34,11 +37,13 @@ bool is_over(uintptr_t stack, uintptr_t now) {
   return was_left(stack, now, &handlers);
 }
 
-void add_desk(struct Lane* lane, const struct Thread* thread) {
+void add_desk(struct Lane* lane, struct Thread* thread) {
+  if (!work_begin(thread)) return;
   const uint64_t mask = block_signals();
   const uint32_t pid = raw_getpid();
   lane->desk = desk_for(pid, thread->vforked ? pid : raw_gettid());
   set_signals(mask);
+  work_end();
 }
 
 void write_slowly(struct Thread* thread, const struct Ended* ended, uintptr_t stack) {
@@ -119,7 +124,8 @@ uint32_t open_frame_within(struct Thread* thread, uintptr_t stack, uint32_t call
 }
 
 static bool is_attached(const struct Thread* thread) {
-  return thread->epoch == *fathom_core.epoch || thread->vforked == kVforkedChildCalled;
+  return thread->epoch == *fathom_core.epoch ||
+         (thread->vforked == kVforkedChildCalled && !thread->sandboxed);
 }
 
 /* Called for each wrapper that an exception or the thread's cancellation passes through, innermost
@@ -169,7 +175,7 @@ static bool is_in_call(const struct Thread* thread) {
 #define WRAP_JUMP(function)                                                  \
   CALL_SITE(function);                                                       \
   FATHOM_EXPORT void function(struct __jmp_buf_tag to[1], int value) {       \
-    if (unlikely(is_in_call(&fathom_thread))) leave(to);                     \
+    if (has_thread() && unlikely(is_in_call(&fathom_thread))) leave(to);     \
     if (unlikely(site_##function.real == NULL)) start_guarded();             \
     ((void (*)(struct __jmp_buf_tag*, int))site_##function.real)(to, value); \
     __builtin_unreachable();                                                 \

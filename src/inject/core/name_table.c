@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "inject/core/raw.h"
+#include "inject/core/sandbox.h"
 #include "inject/core/tables.h"
 
 enum { kSlotsFull = kNameSlots / 4 * 3, kFileBits = 24 };
@@ -68,6 +69,7 @@ void keep_number(uint64_t hash, uint32_t file) {
 /* As when a stream goes on to its next: no handler may come before the chunk is in its place. */
 static bool add_chunk_of_names(uint32_t newest) {
   struct SpoolHeader* header = fathom_core.header;
+  if (!work_begin(&fathom_thread)) return false;
   const uint64_t mask = block_signals();
   const uint32_t taken = chunk_take();
   if (taken != 0) {
@@ -80,6 +82,7 @@ static bool add_chunk_of_names(uint32_t newest) {
       __atomic_store_n(&header->chunk_state[taken - 1], kChunkFree, __ATOMIC_RELEASE);
   }
   set_signals(mask);
+  work_end();
   return taken != 0;
 }
 

@@ -11,7 +11,13 @@
 
 #include "inject/core/call.h"
 
-void* fathom_real_vfork;
+void *fathom_real_vfork, *fathom_real_syscall;
+ClockFunction* fathom_vdso_clock;
+#ifdef __x86_64__
+#define VDSO_CLOCK "__vdso_clock_gettime"
+#else
+#define VDSO_CLOCK "__kernel_clock_gettime"
+#endif
 extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void), void*);
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
@@ -100,17 +106,27 @@ void* find_next_function(const char* name) {
   return found;
 }
 
+static void find_clock(void) {
+  for (const struct link_map* map = _r_debug.r_map; map != NULL && fathom_vdso_clock == NULL;
+       map = map->l_next)
+    fathom_vdso_clock = (ClockFunction*)find_function(map, VDSO_CLOCK);
+}
+
 void find_real_functions(void) {
-  const uint32_t vfork_hash = hash_of("vfork");
+  find_clock();
+  const uint32_t vfork_hash = hash_of("vfork"), syscall_hash = hash_of("syscall");
   for (const struct link_map* map = after_ours(); map != NULL; map = map->l_next) {
     struct Library library;
     if (!read_library(map, &library)) continue;
     for (struct CallSite* site = __start_fathom_calls; site != __stop_fathom_calls; ++site)
       if (site->real == NULL) site->real = find_in(&library, site->name, hash_of(site->name));
     if (fathom_real_vfork == NULL) fathom_real_vfork = find_in(&library, "vfork", vfork_hash);
+    if (fathom_real_syscall == NULL)
+      fathom_real_syscall = find_in(&library, "syscall", syscall_hash);
   }
   for (struct CallSite* site = __start_fathom_calls; site != __stop_fathom_calls; ++site)
     if (site->real == NULL) site->real = (void*)missing;
+  if (fathom_real_syscall == NULL) fathom_real_syscall = (void*)missing;
 }
 
 bool at_fork(void (*child)(void)) { return __register_atfork(NULL, NULL, child, NULL) == 0; }

@@ -183,8 +183,8 @@ static inline __attribute__((always_inline)) bool call_end_in_cell(const struct 
 static inline __attribute__((always_inline)) bool count_begin(uint64_t* epoch,
                                                               const struct CallSite* site) {
   struct Thread* thread = &fathom_thread;
-  if (likely(fathom_core.clock != kClockNone) || unlikely(thread->epoch != *fathom_core.epoch) ||
-      unlikely(thread->depth != 0))
+  if (likely(fathom_core.clock != kClockNone) || !has_thread() ||
+      unlikely(thread->epoch != *fathom_core.epoch) || unlikely(thread->depth != 0))
     return false;
   *epoch = thread->epoch;
   open_frame(thread, 0, (uintptr_t)__builtin_frame_address(0), call_number(site));

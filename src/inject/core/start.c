@@ -7,6 +7,7 @@
 #include "inject/core/family.h"
 #include "inject/core/raw.h"
 #include "inject/core/real.h"
+#include "inject/core/sandbox.h"
 #include "inject/core/text.h"
 
 enum { kWipeOnFork = 18 /* MADV_WIPEONFORK */, kUsualChunks = 2048 };
@@ -124,8 +125,8 @@ static void describe_process(struct SpoolHeader* header) {
   if (raw_readlink("/proc/self/ns/pid", link, sizeof link - 1) > 5)
     header->pid_namespace = number_in(link + 5); /* pid:[4026531836] */
   raw_readlink("/proc/self/exe", header->program, sizeof header->program - 1);
-  const size_t room = sizeof header->family - 1;
-  strncpy(header->family, fathom_family.name, room);
+  struct Text family = text_in(header->family, sizeof header->family);
+  put(&family, fathom_family.name);
   header->family_version = fathom_family.version;
 }
 
@@ -171,9 +172,21 @@ static bool start(void) {
   return spool_make(path, &header, wanted) && make_epoch();
 }
 
+/* A program that runs under a filter: a system call of ours could end it. Nothing here makes one,
+ * so that signals cannot be held back; a handler that comes in between does the same. */
+static void stay_off(void) {
+  uint32_t state = kCoreNew;
+  find_real_functions();
+  fathom_family.started(false);
+  __atomic_compare_exchange_n(&fathom_core.state, &state, kCoreOff, false, __ATOMIC_RELEASE,
+                              __ATOMIC_RELAXED);
+}
+
 bool core_start(void) {
   uint32_t state = kCoreNew;
   know_mark();
+  if (__atomic_load_n(&fathom_core.state, __ATOMIC_ACQUIRE) == kCoreNew && was_born_sandboxed())
+    stay_off();
   if (__atomic_compare_exchange_n(&fathom_core.state, &state, kCoreStarting, false,
                                   __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
     const uint64_t mask = block_signals(); /* a handler would wait here for what it interrupted */

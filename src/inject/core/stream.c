@@ -5,6 +5,7 @@
 
 #include "inject/core/call.h"
 #include "inject/core/raw.h"
+#include "inject/core/sandbox.h"
 
 static void stream_publish(struct Desk* desk) {
   const SpoolPlace place = (uint64_t)(uintptr_t)desk->cursor + desk->shift;
@@ -31,9 +32,11 @@ static bool go_to_next_chunk(struct Desk* desk) {
 /* Nothing knows of the chunk while it is being taken: whoever forked or jumped away now would leave
  * it to two processes, or to none. */
 static bool next_chunk(struct Desk* desk) {
+  if (!work_begin(&fathom_thread)) return false;
   const uint64_t mask = block_signals();
   const bool taken = go_to_next_chunk(desk);
   set_signals(mask);
+  work_end();
   return taken;
 }
 

@@ -7,11 +7,22 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t monotonic_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+#include "inject/core/raw.h"
+
+/* The kernel's own function, which needs no system call; NULL: not found yet, or none. The C
+ * library's may be a sanitizer's by that name, which is not ready when we start. */
+typedef int ClockFunction(clockid_t clock, struct timespec* now);
+extern ClockFunction* fathom_vdso_clock __attribute__((visibility("hidden")));
+
+static inline uint64_t clock_ns(clockid_t clock) {
+  struct timespec now = {0};
+  if (fathom_vdso_clock != NULL)
+    fathom_vdso_clock(clock, &now);
+  else
+    raw_call(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+static inline uint64_t monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
 #ifdef __x86_64__
 #include <cpuid.h>

@@ -101,7 +101,7 @@ static void write_all(void) {
 }
 
 void alone_flush(bool ending) {
-  if (alone_log.process == 0 || alone_log.process != process_number()) return;
+  if (!fathom_alone || alone_log.process == 0 || alone_log.process != process_number()) return;
   const bool entered = gate_enter(&alone_log.gate);
   if (!entered && !ending) return;
   alone_log.ending |= ending;
@@ -251,8 +251,16 @@ void alone_count_unknown(uint64_t* count) {
   if (unlikely(alone_log.ending)) alone_flush(false);
 }
 
+/* What is known by then is written; nothing can be later. */
+void alone_sandboxed(bool installed) {
+  if (!installed) alone_flush(false);
+  if (installed) fathom_alone = 0;
+}
+
 static void finish(void) {
-  if (alone_log.process == 0 || alone_log.process != process_number()) return;
+  if (!fathom_alone || !has_thread() || alone_log.process == 0 ||
+      alone_log.process != process_number())
+    return;
   alone_flush(true);
   log_files_release();
 }

@@ -18,6 +18,8 @@ void alone_count_unknown(uint64_t* count);
 /* Writes what waits. `ending`: nothing may come after it. */
 void alone_flush(bool ending);
 
+void alone_sandboxed(bool installed);
+
 /* alone_files.c: which files are this process's. */
 struct LogFiles {
   char metrics[1100], timeline[1100], claim[1100];

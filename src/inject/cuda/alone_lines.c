@@ -49,9 +49,8 @@ static uint64_t scaled(uint64_t ticks, uint64_t by_32) {
 }
 
 static struct Moment moment_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (struct Moment){ticks_now(), (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
+  const uint64_t ns = clock_ns(CLOCK_REALTIME);
+  return (struct Moment){ticks_now(), ns};
 }
 
 /* Between the last two looks the rate is exactly known, unless somebody set the clock. */

@@ -8,4 +8,5 @@ const struct Family fathom_family = {.name = "cuda",
                                      .version = 1,
                                      .suffix = "_CUDA",
                                      .alone = alone_begin,
-                                     .started = alone_started};
+                                     .started = alone_started,
+                                     .sandboxed = alone_sandboxed};

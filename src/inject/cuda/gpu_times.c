@@ -10,6 +10,7 @@
 #include "inject/core/files.h"
 #include "inject/core/raw.h"
 #include "inject/core/real.h"
+#include "inject/core/sandbox.h"
 #include "inject/core/text.h"
 #include "inject/cuda/driver.h"
 #include "inject/cuda/mix.h"
@@ -69,9 +70,12 @@ static void buffer_wanted(uint8_t** buffer, size_t* bytes, size_t* most_records)
   for (int i = 0; i < kMostBuffers && *buffer == NULL; ++i)
     *buffer = __atomic_exchange_n(&buffers[i], NULL, __ATOMIC_ACQUIRE);
   if (*buffer != NULL) return;
-  const long at = raw_call(SYS_mmap, 0, (long)buffer_bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  *buffer = at < 0 && at > -4096 ? NULL : (uint8_t*)at;
+  if (work_begin(&fathom_thread)) {
+    const long at = raw_call(SYS_mmap, 0, (long)buffer_bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *buffer = at < 0 && at > -4096 ? NULL : (uint8_t*)at;
+    work_end();
+  }
   if (*buffer == NULL) *bytes = 0;
 }
 
@@ -84,7 +88,9 @@ static void keep_buffer(uint8_t* buffer, size_t used) {
                                     __ATOMIC_RELAXED))
       return;
   }
+  if (!work_begin(&fathom_thread)) return;
   raw_call(SYS_munmap, (long)buffer, (long)buffer_bytes, 0, 0, 0, 0);
+  work_end();
 }
 
 /* The same moment on both clocks. */
@@ -213,12 +219,13 @@ static void buffer_filled(void* context, uint32_t stream, uint8_t* buffer, size_
 /* Runs before CUPTI's own end, which was there first. */
 static void flush_at_exit(void) {
   enum { kForced = 1 };
-  if (fathom_core.pid == raw_getpid()) (void)cupti.flush(kForced);
+  if (!is_sandboxed(&fathom_thread) && fathom_core.pid == raw_getpid()) (void)cupti.flush(kForced);
 }
 
 static uint32_t is_on;
 void gpu_times_flush(void) {
-  if (unlikely(__atomic_load_n(&is_on, __ATOMIC_ACQUIRE)) && fathom_core.pid == raw_getpid())
+  if (unlikely(__atomic_load_n(&is_on, __ATOMIC_ACQUIRE)) && !is_sandboxed(&fathom_thread) &&
+      fathom_core.pid == raw_getpid())
     (void)cupti.flush(0);
 }
 

@@ -6,6 +6,7 @@
 #include "inject/core/call.h"
 #include "inject/core/raw.h"
 #include "inject/core/real.h"
+#include "inject/core/sandbox.h"
 
 enum { kWipeOnFork = 18 /* MADV_WIPEONFORK */, kPatience = 100000 };
 
@@ -40,6 +41,7 @@ uint64_t new_process_number(void) {
 }
 
 bool gate_enter(struct Gate* gate) {
+  if (!work_begin(&fathom_thread)) return false;
   const uint64_t self = process_number();
   const uint64_t mask = block_signals();
   for (int tries = 0; tries < kPatience; ++tries) {
@@ -52,6 +54,7 @@ bool gate_enter(struct Gate* gate) {
     if (tries > 100) raw_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
   }
   set_signals(mask);
+  work_end();
   return false;
 }
 
@@ -59,4 +62,5 @@ void gate_leave(struct Gate* gate) {
   const uint64_t mask = gate->mask;
   __atomic_store_n(&gate->taken, 0, __ATOMIC_RELEASE);
   set_signals(mask);
+  work_end();
 }

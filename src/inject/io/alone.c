@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "inject/core/raw.h"
+#include "inject/core/sandbox.h"
 #include "inject/core/text.h"
 #include "inject/core/ticks.h"
 #include "inject/io/pfw.h"
@@ -137,8 +138,9 @@ void alone_started(bool on) {
 }
 
 static void finish(void) {
+  if (!is_alone || !has_thread() || is_sandboxed(&fathom_thread)) return; /* then the spool stays */
   const uint32_t self = raw_getpid();
-  if (!is_alone || self != fathom_core.pid) return; /* else nothing here is its own */
+  if (self != fathom_core.pid) return; /* else nothing here is its own */
   if (__atomic_exchange_n(&writing, self, __ATOMIC_ACQUIRE) == self) return;
   if (!pfw_write(fathom_core.header, spool, output, self)) return;
   raw_unlink(spool);

@@ -20,6 +20,7 @@ import time
 
 from _fathom_rows import LEAVING, Thread, by_identity, row_of_builtin, row_of_code, rows_of
 from _fathom_samples import Sampler
+from _fathom_sandbox import Sandbox
 
 _FOLDER = os.environ.get("FATHOM_PYTHON_FOLDER")
 _MODE = os.environ.get("FATHOM_PYTHON", "exact")
@@ -40,6 +41,7 @@ _local = threading.local()  # with sys.monitoring: the thread's own Thread
 _by_tid = {}  # the same by tid
 _call_ns = 0  # what the hook adds to a call
 _sampler = None  # fathom_samples.Sampler
+_sandbox = Sandbox()
 
 
 def _row_of_builtin(thread, function):
@@ -274,6 +276,10 @@ def _write(timeout=0):
         return
     hook = sys.getprofile()
     sys.setprofile(None)
+    if _sandbox.is_entered():
+        _lock.release()
+        _stop_hooks()
+        return
     begun, before = _clock(), resident()
     try:
         _written_ns = begun
@@ -379,7 +385,7 @@ def _begin():
     _lock = threading.Lock()
     if _MODE != "exact":
         _add_start_cost()
-        _sampler = Sampler(_MODE == "wall", _written_ns, _write)
+        _sampler = Sampler(_MODE == "wall", _written_ns, _write, _sandbox)
         _sampler.start()
         return
     _begin_hooks()
@@ -389,6 +395,8 @@ def _in_child():
     """A forked child is a separate process: it reports none of its parent's calls."""
     global _local, _cost_ns, _cost_bytes, _start_ns, _start_bytes
     _stop_hooks()
+    if _sandbox.is_entered():
+        return
     _local = threading.local()
     _cost_ns = _cost_bytes = 0
     _start_ns, _start_bytes = _clock(), None
@@ -399,7 +407,7 @@ def _in_child():
 def start(resident_before):
     """`resident_before`: resident memory of the process before this file was imported."""
     global _start_ns, _start_bytes
-    if not _FOLDER or not os.path.isdir(_FOLDER):
+    if not _FOLDER or not os.path.isdir(_FOLDER) or not _sandbox.watch(_write):
         return
     _start_ns, _start_bytes = _clock(), resident_before
     atexit.register(_stop)

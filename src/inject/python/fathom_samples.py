@@ -23,11 +23,12 @@ def _thread_cpu_ns(tid):
 
 
 class Sampler:
-    def __init__(self, wall, now, write):
+    def __init__(self, wall, now, write, sandbox):
         self.cost_ns = 0  # CPU time of the sampling thread
         self._rate = float(os.environ.get("FATHOM_PYTHON_HZ", "99") or 99)
         self._wall = wall
         self._write = write
+        self._sandbox = sandbox
         self._written = now
         self._samples = {}  # by tid and stack: [samples, ns]
         self._taken = 0
@@ -60,13 +61,16 @@ class Sampler:
         own = threading.get_ident()
         last = _clock()
         while not self._enough.wait(1.0 / self._rate):
+            if self._sandbox.is_entered():
+                return
             self.look(own, last)
             last = _clock()
             self.cost_ns = time.thread_time_ns()
             if last - self._written > _EVERY_NS:
                 self._written = last
                 self._write()
-        self.look(own, last)  # what was used since the last look
+        if not self._sandbox.is_entered():
+            self.look(own, last)  # what was used since the last look
 
     def look(self, own, last):
         now = _clock()

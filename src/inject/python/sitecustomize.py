@@ -16,7 +16,7 @@ sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != _her
 try:
     import importlib.util
 
-    for _name in ("fathom_rows", "fathom_samples", "fathom_profile"):  # each imports the ones before
+    for _name in ("fathom_rows", "fathom_sandbox", "fathom_samples", "fathom_profile"):  # each imports the ones before
         _spec = importlib.util.spec_from_file_location("_" + _name, os.path.join(_here, _name + ".py"))
         _module = importlib.util.module_from_spec(_spec)
         _spec.loader.exec_module(_module)

@@ -22,6 +22,8 @@ namespace {
 
 constexpr size_t kHeadBytes = 4096;
 constexpr size_t kNamesShown = 3;
+// The library is there and has made no spool.
+constexpr const char* kUnrecorded = "started under a seccomp filter, or unable to write a spool";
 
 // Whether a loader is named in the head of the program, which would load the library.
 bool is_static(const std::string& head) {
@@ -110,6 +112,8 @@ void Coverage::look(const Target& target, const SpoolFolder& folder) {
     if (loaded == Loaded::kNothingYet) continue;
     judged_.insert(image);  // also one that was forked by one that has it
     if (loaded == Loaded::kOthers) note(process, "started without the library");
+    if (loaded == Loaded::kOurs && read_seccomp_filters(process) > own_filters_)
+      note(process, kUnrecorded);
   }
 }
 
@@ -132,9 +136,12 @@ void Coverage::finish(const SpoolFolder& folder) {
   // Nor does it tell of a program that may be executed and not read, into which ours comes.
   for (const ExecutedProgram& program : hidden_)
     if (!folder.covers_name(program.pid, program.name)) missing_["setuid"].insert(program.name);
+  for (const auto& [path, name] : loaded_)
+    if (!folder.covers_program(path)) missing_[kUnrecorded].insert(name);
 }
 
 void Coverage::judge(const ExecutedProgram& program) {
+  if (program.has_ours) loaded_.emplace(program.path, program.name);
   if (program.has_ours || program.path == FATHOM_HOLD_FOLDER "/hold") return;
   if (program.path.empty())
     hidden_.push_back(program);

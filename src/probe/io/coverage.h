@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds processes of the target into which the library did not come, and why: static and setuid
-// programs, those of another C library, and those that were started without the environment.
+// Finds processes of the target that the library does not record, and why: static and setuid
+// programs, those of another C library, those that were started without the environment, and those
+// that were started under a seccomp filter.
 #pragma once
+
+#include <unistd.h>
 
 #include <cstdint>
 #include <map>
@@ -12,6 +15,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/proc.h"
 #include "launch/launcher.h"
 #include "probe/io/program_watch.h"
 #include "spool/spool_folder.h"
@@ -40,9 +44,11 @@ class Coverage {
 
   using Image = std::pair<int64_t, std::string>;  // pid and program
   std::set<Image> judged_;
-  std::unique_ptr<ProgramWatch> watch_;  // nullptr: the kernel does not let us
-  Fd root_;                              // of the target's file system
-  std::vector<ExecutedProgram> hidden_;  // of which the kernel told nothing but the name
+  int64_t own_filters_ = read_seccomp_filters(proc_folder(getpid()));
+  std::unique_ptr<ProgramWatch> watch_;        // nullptr: the kernel does not let us
+  Fd root_;                                    // of the target's file system
+  std::vector<ExecutedProgram> hidden_;        // of which the kernel told nothing but the name
+  std::map<std::string, std::string> loaded_;  // name by path of programs that have the library
   std::map<std::string, std::set<std::string>> missing_;  // names of programs by reason
 };
 

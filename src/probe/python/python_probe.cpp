@@ -17,6 +17,7 @@
 #include "base/simdjson.h"
 #include "base/text.h"
 #include "launch/namespace_ids.h"
+#include "probe/preload.h"
 #include "probe/python/python_profile.h"
 
 namespace fathom {
@@ -100,6 +101,7 @@ Status PythonProbe::prepare(LaunchRequest& request) {
   request.environment.push_back("PYTHONPATH=" + path);
   request.environment.push_back("FATHOM_PYTHON_FOLDER=" + request.share(folder_, true));
   request.environment.push_back(fmt::format("FATHOM_PYTHON={}", mode_word()));
+  add_seccomp_filters(request);
   if (!settings_.rates_hz.empty())
     request.environment.push_back(fmt::format("FATHOM_PYTHON_HZ={}", settings_.rates_hz[0]));
   return {};

@@ -30,3 +30,18 @@ alone() (
   in_new_folder && LD_PRELOAD=$(dirname "$FATHOM")/../lib/libfathom-io.so "$WORKLOADS/$1" "${@:2}" >output
   same $? 7 && wait_for 10 test ! -e profile.pfw.spools && python3 "$LIB/io_alone.py" $([[ $1 == io_known ]] && echo known || echo tally)
 )
+
+# table_of MODE: where its calls are; of a span, count is 1.
+table_of() { if [[ $1 == trace ]]; then echo '(select *, 1 as count from spans)'; else echo counters; fi; }
+
+# sandboxed CASE DROPPED BEFORE [AFTER]: of that case of the workload, by each way into the sandbox, so many calls are dropped,
+# and recorded are 23 writes and BEFORE more to the file `before`, and AFTER to the file `after`.
+sandboxed() (
+  set -e; in_new_folder
+  for mode in profile trace count; do for how in prctl seccomp syscall-prctl; do
+    { "$WORKLOADS/sandboxed" $how "$1" || same $? 7; } >plain
+    { run_io $mode --force --only --layers c -- "$WORKLOADS/sandboxed" $how "$1" || same $? 7; } >profiled; cmp plain profiled
+    same "$("$FATHOM" query recording --csv "select coalesce(sum(count) filter (where file like '%/before'), 0), coalesce(sum(count) filter (where file like '%/after'), 0) from $(table_of $mode) where name = 'write'" | tail -n 1)" "$((23 + $3)),${4:-0}"
+    same "$("$FATHOM" query recording --csv "select dropped from probes where probe = 'io'" | tail -n 1)" "$2"
+  done; done
+)
