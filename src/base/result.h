@@ -23,6 +23,8 @@ enum class Code {
   kCorrupt,
   kExists,
   kInterrupted,
+  kCommandNotFound,       // the program that was to be executed
+  kCommandNotExecutable,  // the same, for any other reason
   kInternal
 };
 

@@ -250,11 +250,10 @@ int exit_status(const SessionResult& result) {
   return status == 0 && result.sink.error ? kExitOurs : status;
 }
 
-int status_for(const Error& error, const SessionOptions& options) {
+int status_for(const Error& error) {
   if (error.code == Code::kInterrupted) return 128 + SIGINT;
-  if (options.request.command.empty()) return kExitOurs;  // attached: it was not executed here
-  if (error.code == Code::kNotFound) return kExitNotFound;
-  return error.code == Code::kPermission ? kExitNotExecutable : kExitOurs;
+  if (error.code == Code::kCommandNotFound) return kExitNotFound;
+  return error.code == Code::kCommandNotExecutable ? kExitNotExecutable : kExitOurs;
 }
 
 // A mode that was requested does not depend on the umask. Tables get that of the journal.
@@ -291,7 +290,7 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
   if (!result.ok()) {
     drop_run_folder(folder);
     log_failure(result.error());
-    return status_for(result.error(), options);
+    return status_for(result.error());
   }
   if (result.value().reason == EndReason::kLost) {
     log_error("fathom-spawn was killed: the command goes on, but is no longer recorded");

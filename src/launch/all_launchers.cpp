@@ -42,6 +42,11 @@ std::string LaunchRequest::share(const std::string& path, bool writable) {
   return shares.back().inside;
 }
 
+Error of_command(Error error) {
+  error.code = error.code == Code::kNotFound ? Code::kCommandNotFound : Code::kCommandNotExecutable;
+  return error;
+}
+
 const LauncherInfo* find_launcher(std::string_view name) {
   for (const LauncherInfo& launcher : kLaunchers) {
     if (name == launcher.name) return &launcher;

@@ -149,6 +149,10 @@ class Target {
 // /proc/PID/task. Kernel threads and this process itself are left out.
 std::vector<int64_t> processes_in(const Target& target);
 
+// A failure to execute the target's program, with the code for it: other failures of a launcher may
+// be of a file that is not found, too.
+Error of_command(Error error);
+
 struct LauncherInfo {
   const char* name;
   const char* summary;

@@ -82,7 +82,7 @@ class ProcessTarget final : public Target {
     }
     if (message.error == ENOENT && command_.find(' ') != std::string::npos)
       error.hint = "did you mean: fathom run -- " + command_;
-    return error;
+    return of_command(std::move(error));
   }
 
   std::vector<Departure> departures() override {

@@ -112,7 +112,7 @@ TEST_F(Launched, NeverRunsIfNobodySaysGo) {
 TEST_F(Launched, MissingCommand) {
   const auto started = launch(request({"no-such-command"}));
   ASSERT_FALSE(started.ok());
-  EXPECT_EQ(started.error().code, Code::kNotFound);
+  EXPECT_EQ(started.error().code, Code::kCommandNotFound);
   EXPECT_EQ(started.error().message, "no-such-command: command not found");
   EXPECT_NE(started.error().hint, "");
 }
@@ -120,14 +120,14 @@ TEST_F(Launched, MissingCommand) {
 TEST_F(Launched, MissingFile) {
   const auto started = launch(request({"./absent"}));
   ASSERT_FALSE(started.ok());
-  EXPECT_EQ(started.error().code, Code::kNotFound);
+  EXPECT_EQ(started.error().code, Code::kCommandNotFound);
 }
 
 TEST_F(Launched, FileThatIsNotExecutable) {
   ASSERT_TRUE(write_file(path("script"), "exit 0\n").ok());
   const auto started = launch(request({"./script"}));
   ASSERT_FALSE(started.ok());
-  EXPECT_EQ(started.error().code, Code::kPermission);
+  EXPECT_EQ(started.error().code, Code::kCommandNotExecutable);
   EXPECT_NE(started.error().hint.find("chmod +x"), std::string::npos);
 }
 
@@ -149,7 +149,8 @@ TEST_F(Launched, MissingSpawner) {
   setenv("FATHOM_HOME", folder_.path().c_str(), 1);
   const auto started = launch(request({"true"}));
   ASSERT_FALSE(started.ok());
-  EXPECT_NE(started.error().code, Code::kNotFound) << "that would say the command was not found";
+  EXPECT_NE(started.error().code, Code::kCommandNotFound)
+      << "that would say the command was not found";
 }
 
 TEST_F(Launched, EnvironmentAndFolder) {

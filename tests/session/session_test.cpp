@@ -142,7 +142,7 @@ TEST_F(SessionTest, ACommandThatCannotStartIsAnError) {
   options_.request.command = {"no-such-command"};
   const auto result = run_session(options_, "id", sink_);
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().code, Code::kNotFound);
+  EXPECT_EQ(result.error().code, Code::kCommandNotFound);
 }
 
 TEST_F(SessionTest, AProbeThatCannotStartIsAnErrorAndNothingRuns) {

@@ -234,15 +234,15 @@ Error ContainerTarget::start_failure(const fathom_hold_message& failed) const {
   const std::string word = printable(command_[0]);
   if (failed.value == ENOENT && !request_.script.empty())
     return Error{
-        Code::kNotFound, "the image has nothing that executes the instructions",
+        Code::kCommandNotFound, "the image has nothing that executes the instructions",
         "the first line names it, such as #!/bin/sh; or write steps: docs/formats/steps.md"};
   if (failed.value == ENOENT)
-    return Error{Code::kNotFound, word + ": not found in the image", "check the spelling and PATH"};
+    return Error{Code::kCommandNotFound, word + ": not found in the image",
+                 "check the spelling and PATH"};
   Error error = errno_error(word, failed.value);
-  if (failed.value == ENOEXEC) error.code = Code::kPermission;
   if (failed.value == EACCES && !request_.script.empty())
     error.hint = "chmod a+rx " + shell_quote(request_.script);
-  return error;
+  return of_command(std::move(error));
 }
 
 Status ContainerTarget::go() {
