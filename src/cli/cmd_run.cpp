@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/hub_api.h"
+#include "cli/leftovers.h"
 #include "cli/progress_line.h"
 #include "cli/run_flags.h"
 #include "cli/run_hub.h"
@@ -306,6 +307,7 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
   }
   const bool shipped = hub.end(folder);
   wrap_up(folder, arguments, shipped && wants_tables(arguments, report));
+  remove_leftovers_of_killed_recorders();
   const int status = exit_status(result.value());
   if (!results.wanted() || results.write(folder)) return status;
   return status == 0 ? kExitOurs : status;

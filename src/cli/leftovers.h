@@ -24,4 +24,9 @@ struct Leftovers {
 
 Leftovers find_leftovers();
 
+// Removes the cgroups and scratch directories of killed recorders of this user that no process
+// uses. Leaves what is younger than 10 s: it may belong to a recorder of another pid namespace that
+// starts. Costs little where there are none, and never fails.
+void remove_leftovers_of_killed_recorders();
+
 }  // namespace fathom

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include "base/fd.h"
 
@@ -299,6 +300,25 @@ std::vector<std::string> leftover_cgroups() {
     for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
       const std::string name = entry->path().filename();
       if (is_leaf_name(name) && !recorder_lives(name)) found.push_back(entry->path());
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> leftover_cgroups_nearby() {
+  std::set<std::string> parents;
+  if (const auto places = CgroupPlaces::find(); places.ok()) {
+    const CgroupPlaces& own = places.value();
+    parents = {own.unified, fs::path(own.unified).parent_path(), own.memory, own.cpuacct};
+  }
+  const CgroupPlaces roots = CgroupPlaces::roots(read_file("/proc/self/mountinfo").value_or(""));
+  parents.insert({roots.unified, roots.memory, roots.cpuacct});
+  std::vector<std::string> found;
+  for (const std::string& parent : parents) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(parent, error)) {
+      const std::string name = entry.path().filename();
+      if (is_leaf_name(name) && !recorder_lives(name)) found.push_back(entry.path());
     }
   }
   return found;

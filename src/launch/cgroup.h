@@ -106,6 +106,8 @@ void remove_in_all_trees(const std::string& path);
 
 // Leaves of runs whose recorder is gone, anywhere in the trees.
 std::vector<std::string> leftover_cgroups();
+// Those where create() and create_above_containers() would make one now: cheap.
+std::vector<std::string> leftover_cgroups_nearby();
 // Moves what runs there to our own cgroup and removes it.
 Status remove_cgroup(const std::string& folder);
 
