@@ -30,17 +30,28 @@ std::optional<uint64_t> take_hex(std::string_view& text) {
   return number;
 }
 
+// By the owner of what was opened, since the path may lead elsewhere by now. A user id of the
+// process may be any of the four that the kernel lists: real, effective, saved, file system.
 bool owned_by_target(const Fd& file, int64_t pid) {
-  struct stat facts {
-  }, process{};
+  struct stat facts {};
   if (fstat(file.get(), &facts) != 0) return false;
-  if (facts.st_uid == 0 || facts.st_uid == geteuid()) return true;
-  return stat(proc_folder(pid).c_str(), &process) == 0 && process.st_uid == facts.st_uid;
+  const auto status = read_file(proc_folder(pid) + "/status");
+  if (!status.ok()) return false;
+  std::string_view text = status.value();
+  while (auto line = take_line(text)) {
+    if (!line->starts_with("Uid:")) continue;
+    std::string_view ids = line->substr(4);
+    while (const auto id = take_number(ids))
+      if (*id == static_cast<int64_t>(facts.st_uid)) return true;
+    return false;
+  }
+  return false;
 }
 
 Result<Fd> open_below(const Result<Fd>& root, int64_t number, int64_t pid) {
   if (!root.ok()) return Error{root.error()};
-  TRY_ASSIGN(Fd file, open_in_root(root.value().get(), fmt::format("/tmp/perf-{}.map", number)));
+  TRY_ASSIGN(Fd file, open_in_root(root.value().get(), fmt::format("/tmp/perf-{}.map", number),
+                                   LastLink::kReject));
   if (!owned_by_target(file, pid))
     return Error{Code::kPermission, "perf map belongs to another user"};
   return file;

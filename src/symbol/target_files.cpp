@@ -17,13 +17,13 @@ namespace fathom {
 namespace {
 
 // Kernels before 5.6 have no openat2: plain paths will do where the root is ours too.
-Result<Fd> find_in_same_root(int root, const std::string& path) {
+Result<Fd> find_in_same_root(int root, const std::string& path, int flags) {
   struct stat theirs {
   }, ours{};
   if (fstat(root, &theirs) != 0 || stat("/", &ours) != 0) return errno_error("stat /");
   if (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino)
     return Error{Code::kUnsupported, "files of containers need openat2 (Linux 5.6)"};
-  return open_file(path, O_PATH);
+  return open_file(path, flags);
 }
 
 }  // namespace
@@ -32,9 +32,10 @@ Result<Fd> open_root_of(int64_t pid) {
   return open_file(proc_folder(pid) + "/root", O_PATH | O_DIRECTORY);
 }
 
-Result<Fd> find_in_root(int root, const std::string& path) {
+Result<Fd> find_in_root(int root, const std::string& path, LastLink last) {
+  const int flags = O_PATH | O_CLOEXEC | (last == LastLink::kReject ? O_NOFOLLOW : 0);
   open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
+  how.flags = static_cast<uint64_t>(flags);
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
   long fd = -1;
   // EAGAIN: something was renamed meanwhile, and the kernel cannot be sure.
@@ -42,7 +43,7 @@ Result<Fd> find_in_root(int root, const std::string& path) {
     fd = syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) break;
   }
-  if (fd < 0 && errno == ENOSYS) return find_in_same_root(root, path);
+  if (fd < 0 && errno == ENOSYS) return find_in_same_root(root, path, flags);
   if (fd < 0) return errno_error("open " + path);
   return Fd(static_cast<int>(fd));
 }
@@ -61,8 +62,8 @@ Result<Fd> open_found(const Fd& found) {
   return open_file(fmt::format("/proc/self/fd/{}", found.get()), O_RDONLY);
 }
 
-Result<Fd> open_in_root(int root, const std::string& path) {
-  TRY_ASSIGN(const Fd found, find_in_root(root, path));
+Result<Fd> open_in_root(int root, const std::string& path, LastLink last) {
+  TRY_ASSIGN(const Fd found, find_in_root(root, path, last));
   return open_found(found);
 }
 

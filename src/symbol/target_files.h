@@ -19,13 +19,14 @@ Result<Fd> open_root_of(int64_t pid);
 // Names a file without opening it (O_PATH), so that a caller can first see whether it knows it.
 // The first is by a path inside `root`; the second is what a process has mapped at [start, end),
 // also when it was deleted since, else by its path as /proc/PID/maps writes it.
-Result<Fd> find_in_root(int root, const std::string& path);
+enum class LastLink { kFollow, kReject };  // what to do if the path itself is a link
+Result<Fd> find_in_root(int root, const std::string& path, LastLink last = LastLink::kFollow);
 Result<Fd> find_mapped(int64_t pid, uint64_t start, uint64_t end, const std::string& path);
 // To read from what was found, if it is a regular file.
 Result<Fd> open_found(const Fd& found);
 
 // A regular file by its path inside `root`; links, also absolute ones, stay inside.
-Result<Fd> open_in_root(int root, const std::string& path);
+Result<Fd> open_in_root(int root, const std::string& path, LastLink last = LastLink::kFollow);
 
 // The number a process has in its own pid namespace (the innermost), which is what it puts into
 // names of files.

@@ -49,6 +49,17 @@ TEST(TargetFiles, LinksStayInsideTheRoot) {
     EXPECT_FALSE(open_in_root(root.get(), path).ok()) << path;
 }
 
+TEST(TargetFiles, ALinkIsRejectedWhereNoneIsExpected) {
+  const TempFolder folder;
+  ASSERT_TRUE(
+      shell("cd " + folder.path() + " && echo text >file && ln -s file link && ln -s . up"));
+  const Fd root = open_file(folder.path(), O_PATH | O_DIRECTORY).value();
+  EXPECT_TRUE(open_in_root(root.get(), "/link").ok());
+  EXPECT_FALSE(open_in_root(root.get(), "/link", LastLink::kReject).ok());
+  EXPECT_TRUE(open_in_root(root.get(), "/file", LastLink::kReject).ok());
+  EXPECT_TRUE(open_in_root(root.get(), "/up/file", LastLink::kReject).ok());
+}
+
 TEST(TargetFiles, InnerPid) {
   EXPECT_EQ(inner_pid(getpid()).value(), getpid());
   EXPECT_FALSE(inner_pid(int64_t{1} << 40).ok());

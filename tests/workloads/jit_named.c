@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * jit_named NAMES ROUNDS [late]: makes one function of code at run time for every line of the file
- * NAMES, tells their names in /tmp/perf-PID.map as a JIT does, and calls each ROUNDS times for the
- * same work. With "late" all of them run once more before the map is there. */
+ * jit_named NAMES ROUNDS [late | link]: makes one function of code at run time for every line of
+ * the file NAMES, writes their names to /tmp/perf-PID.map as a JIT does, and calls each ROUNDS
+ * times for the same work. With "late" all of them run once more before the map is there. With
+ * "link" the map is a symbolic link to NAMES, which it need not be able to read, and one function
+ * runs at kLinkedAt. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static const uintptr_t kLinkedAt = 0x200000000000;
 enum { kSpacing = 4096, kMostFunctions = 64, kLoops = 1000000 };
 
 /* push rbp; mov rbp, rsp; mov ecx, LOOPS; 1: imul rax, rax, 3; dec ecx; jnz 1b; pop rbp; ret */
@@ -48,14 +51,22 @@ static int write_map(const char* path, FILE* names, const uint8_t* code) {
 int main(int count, char** args) {
   if (count < 3) return 2;
   const long rounds = atol(args[2]);
-  FILE* names = fopen(args[1], "r");
-  uint8_t* code = mmap(NULL, (size_t)kMostFunctions * kSpacing, PROT_READ | PROT_WRITE | PROT_EXEC,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (names == NULL || code == MAP_FAILED) return 3;
+  const char* mode = count > 3 ? args[3] : "";
+  const int link = strcmp(mode, "link") == 0;
+  uint8_t* code = mmap(link ? (void*)kLinkedAt : NULL, (size_t)kMostFunctions * kSpacing,
+                       PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (code == MAP_FAILED) return 3;
   for (int i = 0; i < kMostFunctions; ++i) make_function(code + (long)i * kSpacing);
   char path[64];
   snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
-  if (count > 3 && strcmp(args[3], "late") == 0) call_all(code, 1, rounds);
+  if (link) {
+    if ((uintptr_t)code != kLinkedAt || symlink(args[1], path) != 0) return 5;
+    call_all(code, 1, rounds);
+    return 0;
+  }
+  FILE* names = fopen(args[1], "r");
+  if (names == NULL) return 3;
+  if (strcmp(mode, "late") == 0) call_all(code, 1, rounds);
   const int functions = write_map(path, names, code);
   if (functions < 0) return 4;
   call_all(code, functions, rounds); /* JITs leave their maps, so do we */
