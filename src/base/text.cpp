@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace fathom {
 namespace {
@@ -56,6 +57,32 @@ void append_json(std::string& out, char32_t value, std::string_view bytes) {
         out += bytes;
       }
   }
+}
+
+bool is_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// For spreadsheets: see csv_quote.
+bool needs_apostrophe(std::string_view field) {
+  constexpr std::string_view kSpecial = "=+-@\t\r";
+  return !field.empty() && kSpecial.find(field.front()) != std::string_view::npos &&
+         !is_number(field);
+}
+
+std::string csv_field(std::string_view field) {
+  const bool bare = field.find_first_of(",\"\r\n") == std::string_view::npos &&
+                    (field.empty() || (field.front() != ' ' && field.back() != ' '));
+  if (bare) return std::string(field);
+  std::string quoted = "\"";
+  for (const char byte : field) {
+    if (byte == '"') quoted += '"';
+    quoted += byte;
+  }
+  return quoted + "\"";
 }
 
 }  // namespace
@@ -160,15 +187,18 @@ std::string json_quote(std::string_view text) {
 }
 
 std::string csv_quote(std::string_view field) {
-  const bool bare = field.find_first_of(",\"\r\n") == std::string_view::npos &&
-                    (field.empty() || (field.front() != ' ' && field.back() != ' '));
-  if (bare) return std::string(field);
-  std::string quoted = "\"";
-  for (const char byte : field) {
-    if (byte == '"') quoted += '"';
-    quoted += byte;
+  return csv_field(needs_apostrophe(field) ? "'" + std::string(field) : std::string(field));
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const size_t end = text.find('\n');
+    out += printable(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
   }
-  return quoted + "\"";
 }
 
 std::string printable(std::string_view text) {

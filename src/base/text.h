@@ -36,11 +36,14 @@ std::string shell_quote(std::string_view word);
 // A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD: the result is always
 // valid.
 std::string json_quote(std::string_view text);
-// A CSV field (RFC 4180), quoted only where it must be.
+// A CSV field (RFC 4180), quoted only where it must be. Text that a spreadsheet would run as a
+// formula (it begins with = + - @ or a tab and is no number) gets a ' before it.
 std::string csv_quote(std::string_view field);
 // Control bytes, escape sequences, direction overrides and bytes that are not UTF-8 made visible,
 // so that a hostile name cannot drive the terminal. Not reversible.
 std::string printable(std::string_view text);
+// The same for text of several lines: line feeds stay.
+std::string printable_lines(std::string_view text);
 
 // Units.
 // "250ms", "1.5s", "2m", "1h", "40us", "10" (seconds). Never negative.

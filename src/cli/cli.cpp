@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/text_style.h"
 #include "base/version.h"
 #include "cli/help.h"
@@ -45,6 +46,10 @@ Status print_out(std::string_view text) {
   auto written = write_all(STDOUT_FILENO, text);
   if (!written.ok()) return std::move(written).error().within("stdout");
   return {};
+}
+
+Status print_data_out(std::string_view text) {
+  return print_out(isatty(STDOUT_FILENO) != 0 ? printable_lines(text) : text);
 }
 
 int run_command_line(CommandTable commands, int argc, const char* const* argv) {

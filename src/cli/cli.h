@@ -16,5 +16,7 @@ int run_command_line(CommandTable commands, int argc, const char* const* argv);
 
 // Results go to stdout; a full disk or a closed pipe there is a failure like any other.
 Status print_out(std::string_view text);
+// The same for data of programs to read: a terminal gets control characters made visible.
+Status print_data_out(std::string_view text);
 
 }  // namespace fathom

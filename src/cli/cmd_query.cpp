@@ -140,7 +140,7 @@ Result<int> run_query(const Arguments& arguments) {
   if (arguments.has("json")) {
     TRY(write_json(rows, print_out));
   } else if (arguments.has("csv")) {
-    TRY(write_csv(rows, print_out));
+    TRY(write_csv(rows, print_data_out));
   } else {
     TRY(write_table(rows, {columns_to_fit(), colours_wanted(STDOUT_FILENO)}, print_out));
   }

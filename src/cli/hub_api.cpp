@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/simdjson.h"
 #include "base/text.h"
+#include "cli/cli.h"
 #include "store/store.h"
 
 namespace fathom {
@@ -145,7 +146,7 @@ Status DumpFile::open() {
 }
 
 Status DumpFile::write(std::string_view text) {
-  return write_all(path_.empty() ? STDOUT_FILENO : file_.get(), text);
+  return path_.empty() ? print_data_out(text) : write_all(file_.get(), text);
 }
 
 Status DumpFile::finish() {

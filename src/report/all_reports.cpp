@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <vector>
 
 #include "base/text.h"
@@ -169,6 +172,11 @@ Status print_to(std::FILE* out, std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), out) != text.size())
     return errno_error("write the report");
   return {};
+}
+
+Status print_data_to(std::FILE* out, std::string_view text) {
+  if (isatty(fileno(out)) != 0) return print_to(out, printable_lines(text));
+  return print_to(out, text);
 }
 
 }  // namespace fathom

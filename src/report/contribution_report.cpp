@@ -217,7 +217,7 @@ Status write_contribution_csv(ProfileSources sources, const ReportOptions& optio
     }
     text += fmt::format(",{}\n", mine.emptied.samples);
   }
-  return print_to(options.out, text);
+  return print_data_to(options.out, text);
 }
 
 }  // namespace fathom

@@ -12,13 +12,13 @@ constexpr const char* kUsualTable = TableOf<Process>::kName;
 template <class Record>
 Status write_rows(const Rows& rows, const Dictionary& names, std::FILE* out) {
   RowText text(names, rows);
-  for (const Record& record : rows.of<Record>()) TRY(print_to(out, text.csv(record)));
+  for (const Record& record : rows.of<Record>()) TRY(print_data_to(out, text.csv(record)));
   return {};
 }
 
 template <class Record>
 Status write_table(const Recording& recording, std::FILE* out) {
-  TRY(print_to(out, RowText::csv_header<Record>()));
+  TRY(print_data_to(out, RowText::csv_header<Record>()));
   if constexpr (Keyed<Record>) {
     TRY_ASSIGN(const auto collected, collect(recording, tables_of<Record>()));
     return write_rows<Record>(collected->rows, collected->names.dictionary(), out);

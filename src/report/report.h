@@ -69,5 +69,8 @@ Result<const ReportInfo*> find_report(std::string_view name);
 
 // Writes and checks: a full disk or closed pipe is an error.
 Status print_to(std::FILE* out, std::string_view text);
+// The same for data of programs to read, with the recorded names as they are; a terminal gets
+// control characters made visible.
+Status print_data_to(std::FILE* out, std::string_view text);
 
 }  // namespace fathom

@@ -49,6 +49,24 @@ TEST(CsvQuote, QuotesOnlyWhereItMust) {
   EXPECT_EQ(csv_quote(""), "");
 }
 
+TEST(CsvQuote, NoFieldIsAFormula) {
+  EXPECT_EQ(csv_quote("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+  EXPECT_EQ(csv_quote("=SUM(A1,A2)"), "\"'=SUM(A1,A2)\"");
+  EXPECT_EQ(csv_quote("@x"), "'@x");
+  EXPECT_EQ(csv_quote("-x"), "'-x");
+  EXPECT_EQ(csv_quote("+1+cmd"), "'+1+cmd");
+  EXPECT_EQ(csv_quote("\t=1"), "'\t=1");
+  EXPECT_EQ(csv_quote("\r=1"), "\"'\r=1\"");
+  EXPECT_EQ(csv_quote("'x y'"), "'x y'") << "as the shell has it";
+  for (const char* number : {"-5", "+5", "-0.25", "-1e-9", "-inf", "5"})
+    EXPECT_EQ(csv_quote(number), number);
+}
+
+TEST(PrintableLines, KeepsLineFeedsOnly) {
+  EXPECT_EQ(printable_lines("a\x1b[2J\nb\r\n"), "a\\x1b[2J\nb\\r\n");
+  EXPECT_EQ(printable_lines(""), "");
+}
+
 TEST(Printable, ShowsWhatWouldDriveATerminal) {
   EXPECT_EQ(printable("ok ünïcode"), "ok ünïcode");
   EXPECT_EQ(printable("\x1b[2J\r\n\x7f"), "\\x1b[2J\\r\\n\\x7f");
