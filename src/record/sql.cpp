@@ -207,13 +207,13 @@ std::string cast_to_text(std::string sql, const std::vector<SqlRows::Column>& co
 
 }  // namespace
 
-SqlSession::SpillFolder::SpillFolder() {
+SqlSession::SpillFolder::SpillFolder() : on_signal_([this] { remove(); }) {
   std::error_code failed;
   std::string pattern = (fs::temp_directory_path(failed) / "fathom-sql.XXXXXX").string();
   if (!failed && mkdtemp(pattern.data()) != nullptr) path_ = pattern;
 }
 
-SqlSession::SpillFolder::~SpillFolder() {
+void SqlSession::SpillFolder::remove() const {
   std::error_code ignored;
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }

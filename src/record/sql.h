@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/duckdb.h"
+#include "base/signal_cleanup.h"
 #include "record/recording.h"
 #include "record/sql_cell.h"
 
@@ -49,16 +50,20 @@ class SqlSession {
   explicit SqlSession(std::vector<Recording> recordings) : recordings_(std::move(recordings)) {}
 
   // Where questions larger than memory go, for this user's eyes only. Empty: there is none.
+  // Removed also when a signal ends the process.
   class SpillFolder {
    public:
     SpillFolder();
     SpillFolder(const SpillFolder&) = delete;
     SpillFolder& operator=(const SpillFolder&) = delete;
-    ~SpillFolder();
+    ~SpillFolder() { remove(); }
     [[nodiscard]] const std::string& path() const { return path_; }
 
    private:
+    void remove() const;
+
     std::string path_;
+    SignalCleanup on_signal_;
   };
 
   std::vector<Recording> recordings_;
