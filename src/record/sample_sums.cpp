@@ -89,6 +89,16 @@ uint64_t hash_of(uint64_t parent, FrameId frame) {
 }  // namespace
 
 uint32_t SampleSums::stack_of(uint64_t hash, uint32_t parent, FrameId frame) {
+  if (stacks_.size() > max_paths_) {
+    const uint32_t* known = stack_index_.find(hash);
+    if (known != nullptr) return *known;
+    if (other_paths_ == 0) {
+      other_paths_ = static_cast<uint32_t>(stacks_.size());
+      stacks_.push_back({0, names_.frame({.symbol = names_.string(kOtherPaths)})});
+      stack_hashes_.push_back(hash_of(0, stacks_.back().frame));
+    }
+    return other_paths_;
+  }
   const auto [number, added] = stack_index_.insert(hash, static_cast<uint32_t>(stacks_.size()));
   if (added) {
     stacks_.push_back({parent, frame});
@@ -132,6 +142,7 @@ uint32_t SampleSums::key_of(const Common& common) {
 }
 
 void SampleSums::add_sum(const SampleSum& sum, bool each_time) {
+  if (other_paths_ != 0 && sum.stack == other_paths_) other_samples_ += sum.samples;
   if (each_time) {
     sums_.push_back(sum);
     return;

@@ -2,7 +2,8 @@
 // The samples of recordings added up: one row per thread, event and stack, so that a million
 // samples cost a report no more than their distinct stacks. Frames are told apart by symbol, module
 // and kind, and by their source lines if asked for; build ids are left out. A journal is added up
-// frame by frame, tables by SQL. Owned and used by one thread.
+// frame by frame, tables by SQL. Memory is bounded: beyond a number of call paths, samples of
+// further ones are added up as one. Owned and used by one thread.
 #pragma once
 
 #include <functional>
@@ -31,6 +32,8 @@ struct SampleSum {
 // The key in a sample's detail that says how its stack ended.
 constexpr std::string_view kUnwindKey = "unwind";
 
+constexpr std::string_view kOtherPaths = "[other call paths]";
+
 struct SampleRange {
   int64_t from_ns = INT64_MIN, to_ns = INT64_MAX;  // monotonic; from <= time < to
   bool each_time = false;                          // samples of different times stay apart
@@ -45,6 +48,9 @@ class SampleSums {
     FrameId frame{};
   };
 
+  static constexpr size_t kMaxPaths = 4 << 20;
+  explicit SampleSums(size_t max_paths = kMaxPaths) : max_paths_(max_paths) {}
+
   // May be called for several recordings, whose sums add up unless next_source() stands between.
   Status add(const Recording& recording, const SampleRange& range = {});
   // What comes from now on stays apart from what was before.
@@ -56,6 +62,8 @@ class SampleSums {
   // Element 0 is "none"; a parent comes before its children.
   [[nodiscard]] const std::vector<Node>& stacks() const { return stacks_; }
   [[nodiscard]] const std::vector<SampleSum>& sums() const { return sums_; }
+  // Samples whose call path was one too many; they are in the sums, below the frame kOtherPaths.
+  [[nodiscard]] int64_t samples_of_other_paths() const { return other_samples_; }
   // Those of one source, from 0.
   [[nodiscard]] std::span<const SampleSum> sums_of(size_t source) const;
 
@@ -74,6 +82,9 @@ class SampleSums {
   Interner names_;
   uint32_t stack_of(uint64_t hash, uint32_t parent, FrameId frame);
 
+  size_t max_paths_;
+  uint32_t other_paths_ = 0;  // place in stacks_; 0: all had room
+  int64_t other_samples_ = 0;
   std::vector<Node> stacks_{{}};
   std::vector<uint64_t> stack_hashes_{0};  // of the frames from the root on
   std::vector<SampleSum> sums_;

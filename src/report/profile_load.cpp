@@ -40,6 +40,12 @@ class ProfileLoader {
     if (sources_.size() > 1) names_.emplace(tables_, filter_.compared);
     for (size_t source = 0; source < sources_.size(); ++source) TRY(read(source));
     TRY(check_read());
+    if (sums().samples_of_other_paths() > 0) {
+      add_damage(
+          fmt::format("{} samples are of more than {} different call paths and are counted as {}",
+                      format_count(sums().samples_of_other_paths()),
+                      format_count(SampleSums::kMaxPaths), kOtherPaths));
+    }
     describe();
     TRY_ASSIGN(SampleFilter passes, SampleFilter::make(filter_, tables_, sums()));
     profile_.event = passes.event();

@@ -90,6 +90,34 @@ TEST(SampleSums, JournalAndTablesAddUpAlike) {
   EXPECT_EQ(lines(from_tables), before);
 }
 
+TEST(SampleSums, FurtherCallPathsAreAddedUpAsOne) {
+  const ScratchFolder folder;
+  Interner names;
+  write_journal(folder.path(), names, random_samples(names, 5000));
+  const Recording recording = Recording::open(folder.path()).value();
+  constexpr size_t kPaths = 40;
+  SampleSums all, few(kPaths);
+  ASSERT_TRUE(all.add(recording).ok());
+  ASSERT_TRUE(few.add(recording).ok());
+  ASSERT_GT(all.stacks().size(), 10 * kPaths) << "too few to see anything";
+  EXPECT_EQ(all.samples_of_other_paths(), 0);
+  EXPECT_LE(few.stacks().size(), kPaths + 2) << "none, and the others";
+  int64_t samples = 0, others = 0, kept = 0;
+  const auto complete = lines(all);
+  for (const SampleSum& sum : few.sums()) samples += sum.samples;
+  for (const auto& [line, sum] : lines(few)) {
+    const bool other = line.find(kOtherPaths) != std::string::npos;
+    (other ? others : kept) += sum.second;
+    if (!other) {
+      EXPECT_EQ(complete.at(line), sum) << line;
+    }
+  }
+  EXPECT_EQ(samples, 5000);
+  EXPECT_EQ(others, few.samples_of_other_paths());
+  EXPECT_GT(others, 0);
+  EXPECT_GT(kept, 0);
+}
+
 TEST(SampleSums, SourceLinesAreApartIfAskedFor) {
   SKIP_WITHOUT_DUCKDB();
   const ScratchFolder folder;
