@@ -24,6 +24,7 @@ Result<DwarfApi> load_api() {
   void* library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
   DwarfApi api{};
   if (library != nullptr && load(library, "dwarf_begin", api.begin) &&
+      load(library, "dwarf_getalt", api.getalt) &&
       load(library, "dwarf_get_units", api.get_units) &&
       load(library, "dwarf_offdie", api.offdie) &&
       load(library, "dwarf_dieoffset", api.dieoffset) &&
@@ -62,6 +63,10 @@ const Result<DwarfApi>& dwarf_api() {
 
 DwarfLines::DwarfLines(const DwarfApi& api, int file)
     : api_(api), dwarf_(api.begin(file, DWARF_C_READ)) {
+  if (dwarf_ != nullptr) (void)api_.getalt(dwarf_);
+}
+
+void DwarfLines::read_units() {
   if (dwarf_ == nullptr) return;
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die{}, split{};

@@ -18,6 +18,7 @@ namespace fathom {
 // The functions of libdw that are used.
 struct DwarfApi {
   decltype(&dwarf_begin) begin;
+  decltype(&dwarf_getalt) getalt;
   decltype(&dwarf_get_units) get_units;
   decltype(&dwarf_offdie) offdie;
   decltype(&dwarf_dieoffset) dieoffset;
@@ -42,8 +43,13 @@ const Result<DwarfApi>& dwarf_api();
 
 class DwarfLines {
  public:
-  // Reads the list of compilation units.
+  // Opens what the file refers to: the debug information that several files share
+  // (.gnu_debugaltlink).
   DwarfLines(const DwarfApi& api, int file);
+
+  // Reads the list of compilation units. Units in files of their own (-gsplit-dwarf) are left out
+  // where no file can be opened any more.
+  void read_units();
 
   // The places that an address (as linked) stands for, outermost first: the function, then what was
   // inlined into it. Nothing where nothing is known.

@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/sandbox.h"
+
 namespace fathom {
 namespace {
 
@@ -65,7 +67,6 @@ void limit(__rlimit_resource_t what, rlim_t most) {
 // Nothing of the recorder's may be held open or written by accident; a crash is told by the end of
 // the socket alone.
 void become_small(int socket, int file) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) ::signal(signal, SIG_DFL);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
   const int low = std::min(socket, file), high = std::max(socket, file);
@@ -81,7 +82,11 @@ void become_small(int socket, int file) {
 
 [[noreturn]] void answer_until_closed(const DwarfApi& api, int socket, int file) {
   become_small(socket, file);
-  DwarfLines lines(api, file);
+  if (!drop_privileges().ok()) _exit(1);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of the user clears it
+  DwarfLines lines(api, file);       // opens the file that several debug files share, too
+  if (!allow_only_open_files().ok()) _exit(1);
+  lines.read_units();
   std::vector<SourceFrame> frames;
   uint64_t address = 0;
   while (recv(socket, &address, sizeof address, 0) == sizeof address) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that reads the debug information of one file and answers which lines its addresses
-// stand for. It is a process because libdw may crash, hang or eat memory over a hostile file: then
-// it is ended, and that file has no lines. Its CPU time, memory and each answer are bounded. It
-// ends with its owner. Belongs to one thread.
+// stand for. It is a process because libdw may crash, hang or eat memory over a hostile file, or be
+// taken over by it: then it is ended, and that file has no lines. It has no privileges, can open no
+// file, and its CPU time, memory and each answer are bounded. It ends with its owner. Belongs to
+// one thread.
 #pragma once
 
 #include <sys/types.h>

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/source_lines.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -206,6 +212,49 @@ TEST_F(SourceLinesTest, SoIsAnAnswerThatNeverComes) {
   auto process = LineProcess::start(stuck, file.value().get());
   ASSERT_TRUE(process.ok());
   EXPECT_FALSE(process.value()->find(work_).ok());
+}
+
+// What a parser that was taken over would try first: nothing of it may succeed.
+bool can_do_harm() {
+  if (open("/etc/passwd", O_RDONLY) >= 0) return true;
+  if (open("/tmp", O_TMPFILE | O_RDWR, 0600) >= 0) return true;
+  if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0) return true;
+  if (kill(getppid(), 0) == 0) return true;
+  if (syscall(SYS_memfd_create, "x", 0) >= 0) return true;
+  if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) return true;
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  if (child > 0) return true;
+  char* const words[] = {const_cast<char*>("true"), nullptr};
+  execv("/bin/true", words);
+  return false;
+}
+
+TEST_F(SourceLinesTest, AParserThatIsTakenOverCanOpenAndStartNothing) {
+  const auto file = open_file(path_, 0);
+  DwarfApi hostile = dwarf_api().value();
+  hostile.getsrc_die = [](Dwarf_Die*, Dwarf_Addr) -> Dwarf_Line* {
+    if (can_do_harm()) abort();
+    return nullptr;
+  };
+  auto process = LineProcess::start(hostile, file.value().get());
+  ASSERT_TRUE(process.ok());
+  EXPECT_TRUE(process.value()->find(work_).ok());
+}
+
+TEST_F(SourceLinesTest, TheParserHasNoPrivileges) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root has some to lose";
+  const auto file = open_file(path_, 0);
+  auto process = LineProcess::start(dwarf_api().value(), file.value().get());
+  ASSERT_TRUE(process.ok());
+  ASSERT_TRUE(process.value()->find(work_).ok());
+  const auto children = read_file("/proc/thread-self/children").value();
+  const std::string status =
+      read_file("/proc/" + children.substr(0, children.find(' ')) + "/status").value();
+  for (const char* line :
+       {"\nUid:\t65534\t65534\t65534\t65534\n", "\nCapPrm:\t0000000000000000\n",
+        "\nCapEff:\t0000000000000000\n", "\nNoNewPrivs:\t1\n", "\nSeccomp:\t2\n"})
+    EXPECT_NE(status.find(line), std::string::npos) << line << " is not in " << status;
 }
 
 }  // namespace
