@@ -17,10 +17,13 @@ namespace fathom {
 namespace {
 
 constexpr size_t kMostSums = 100'000;  // of one change: it holds up whoever shares the store
+constexpr size_t kLargeSums = 20'000;  // of a batch that small ones need not wait for
 constexpr size_t kMostKnownRuns = 200'000;
 constexpr size_t kMostRunsInChange = 10'000;
 // A failure older than this says nothing about the store any more.
 constexpr int64_t kTroubleNs = 15 * kNsPerSecond;
+
+bool is_large(const Incoming& incoming) { return incoming.data.sums.size() > kLargeSums; }
 
 Outcome refused_alone(uint64_t acknowledged) {
   return {Outcome::How::kRefused, acknowledged, "the sums of one batch are beyond 64 bits"};
@@ -134,19 +137,20 @@ void Committer::forget(int64_t job) {
 }
 
 void Committer::serve() {
+  Work work;
   while (true) {
-    Work work;
     {
       std::unique_lock lock(mutex_);
-      came_.wait(lock, [this] { return stop_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      work.swap(queue_);
+      came_.wait(lock, [&] { return stop_ || !queue_.empty() || !work.empty(); });
+      if (queue_.empty() && work.empty()) return;
+      std::move(queue_.begin(), queue_.end(), std::back_inserter(work));
+      queue_.clear();
       for (const int64_t job : forget_)
         std::erase_if(known_, [job](const auto& entry) { return entry.first.first == job; });
       forget_.clear();
     }
     if (known_.size() > kMostKnownRuns) known_.clear();
-    while (!work.empty()) bring_in(work);
+    bring_in(work);
   }
 }
 
@@ -190,7 +194,7 @@ Result<uint64_t> Committer::stands_at(const RunKey& key, bool ask_store) {
 // True: it is in a draft, or answered. False: not now.
 bool Committer::place(Incoming& incoming, std::map<int64_t, Draft>& drafts, Work& later) {
   Draft& draft = drafts[incoming.job];
-  if (draft.later.contains(incoming.run)) return false;
+  if (draft.later.contains(incoming.run) || defer(incoming, draft)) return false;
   const RunKey key(incoming.job, incoming.run);
   const auto pending = draft.runs.find(incoming.run);
   uint64_t stands = 0;
@@ -237,7 +241,15 @@ bool Committer::place(Incoming& incoming, std::map<int64_t, Draft>& drafts, Work
   return true;
 }
 
+bool Committer::defer(const Incoming& incoming, Draft& draft) {
+  if (!defers_large_ || !is_large(incoming)) return false;
+  draft.later.insert(incoming.run);
+  return true;
+}
+
 std::map<int64_t, Committer::Draft> Committer::draft(Work& work) {
+  // Every second step is for small batches only, if there are any.
+  defers_large_ = !defers_large_ && !std::all_of(work.begin(), work.end(), is_large);
   std::map<int64_t, Draft> drafts;
   Work later;
   while (!work.empty()) {

@@ -70,6 +70,8 @@ class Committer {
   void bring_in(Work& work);
   // Takes from `work` what fits one step.
   std::map<int64_t, Draft> draft(Work& work);
+  // Whether it waits for the next step, so that small batches need not wait for several large ones.
+  bool defer(const Incoming& incoming, Draft& draft);
   bool place(Incoming& incoming, std::map<int64_t, Draft>& drafts, Work& later);
   Result<uint64_t> stands_at(const RunKey& key, bool ask_store);
   Result<std::vector<Applied>> apply_with_patience(std::span<const Change> changes);
@@ -84,6 +86,7 @@ class Committer {
   int64_t patience_ns_;
   CommitCounts counts_;
   std::map<RunKey, uint64_t> known_;  // the committer's own
+  bool defers_large_ = false;         // in this step
 
   void note(const Error* failure);
 

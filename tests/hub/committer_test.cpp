@@ -123,6 +123,38 @@ TEST_F(CommitterTest, OneBatchBeyond64BitsSpoilsNoOther) {
   EXPECT_EQ(sum(), INT64_MAX - 3);
 }
 
+// Small batches are stored before several large ones, but after those of their own run.
+TEST_F(CommitterTest, LargeBatchesAreStoredOneByOneBesideSmallOnes) {
+  std::vector<std::string> order;  // only the committer's thread calls done
+  Committer committer(store_, 60 * kNsPerSecond);
+  store_.fail_before = 1'000'000;  // so that they gather
+  std::vector<std::future<Outcome>> outcomes;
+  const auto submit = [&](const std::string& run, uint64_t sequence, int count) {
+    auto promise = std::make_shared<std::promise<Outcome>>();
+    Incoming incoming{2001, run, "h", sequence, {}, {}};
+    for (int i = 0; i < count; ++i)
+      incoming.data.sums.push_back({sum_key("f" + std::to_string(i), "p", "e"), 1});
+    incoming.done = [&order, promise, run, sequence](Outcome outcome) {
+      order.push_back(run + std::to_string(sequence));
+      promise->set_value(std::move(outcome));
+    };
+    outcomes.push_back(promise->get_future());
+    committer.submit(std::move(incoming));
+  };
+  submit("first", 1, 1);
+  for (int i = 1; i <= 3; ++i) submit("large", static_cast<uint64_t>(i), 60'000);
+  submit("large", 4, 1);
+  submit("small", 1, 1);
+  store_.fail_before = 0;
+  for (auto& outcome : outcomes) EXPECT_EQ(outcome.get().how, Outcome::How::kApplied);
+  const auto place = [&](const std::string& name) {
+    return std::find(order.begin(), order.end(), name) - order.begin();
+  };
+  EXPECT_LT(place("small1"), place("large2"));
+  EXPECT_LT(place("large3"), place("large4"));
+  EXPECT_EQ(sum(), 5 + 1);
+}
+
 // Half of a thousand batches cannot be stored; each costs a few steps, not one per batch that
 // waits.
 TEST_F(CommitterTest, ManyBatchesBeyond64BitsAreFoundInFewSteps) {
