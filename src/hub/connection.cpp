@@ -374,6 +374,7 @@ awaitable<bool> Connection::write_events(HttpReply& reply, http::response<http::
       net::post(self->socket_.get_executor(), [self] { self->changed_.cancel(); });
   });
   while (!ended_ && !no_more_) {
+    if (reply.events->is_broken()) break;
     const bool last = reply.events->has_ended();
     std::string text = reply.events->take();
     if (text.empty() && last) break;

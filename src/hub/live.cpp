@@ -41,6 +41,8 @@ size_t Subscription::bytes() {
 
 void Subscription::lose_all() {
   const std::lock_guard lock(mutex_);
+  broken_ = broken_ || taken_ > 0;
+  taken_ = 0;
   lost_ += static_cast<int64_t>(waiting_.size());
   waiting_.clear();
   bytes_ = 0;
@@ -57,12 +59,23 @@ bool Subscription::has_ended() {
   return ended_;
 }
 
+bool Subscription::is_broken() {
+  const std::lock_guard lock(mutex_);
+  return broken_;
+}
+
 std::string Subscription::take() {
   const std::lock_guard lock(mutex_);
   std::string text;
   while (!waiting_.empty() && text.size() < kMaxTakeBytes) {
-    text += waiting_.front()->text();
-    bytes_ -= waiting_.front()->text().size();
+    const std::string& event = waiting_.front()->text();
+    const std::string_view part =
+        std::string_view(event).substr(taken_, kMaxTakeBytes - text.size());
+    text += part;
+    taken_ += part.size();
+    if (taken_ < event.size()) break;
+    bytes_ -= event.size();
+    taken_ = 0;
     waiting_.pop_front();
   }
   if (!waiting_.empty()) return text;  // events were lost behind those that wait

@@ -3,7 +3,8 @@
 // lost. Thread-safe.
 //
 // Queues share their events, and all events together have a limit. Where it is reached, the longest
-// queue loses what it holds, so that a peer that never reads takes nothing from others.
+// queue loses what it holds, so that a peer that never reads takes nothing from others. A stream
+// that would then continue inside of an event ends instead.
 #pragma once
 
 #include <atomic>
@@ -38,10 +39,13 @@ class Subscription {
 
   // Called after something came, on the thread that brought it; must not block. Empty: nobody.
   void on_event(std::function<void()> wake);
-  // The next events, as server-sent events: about kMaxTakeBytes of them.
+  // The next events, as server-sent events: at most kMaxTakeBytes of them, and a part of one where
+  // it is longer.
   std::string take();
   // The job was removed: after what take() returns next, no event follows.
   [[nodiscard]] bool has_ended();
+  // The rest of an event of which a part was taken is lost.
+  [[nodiscard]] bool is_broken();
 
  private:
   friend class Live;
@@ -50,12 +54,14 @@ class Subscription {
   size_t bytes();
   void lose_all();
 
-  static constexpr size_t kMaxBytes = 1 << 20, kMaxTakeBytes = 64 << 10;
+  static constexpr size_t kMaxBytes = 1 << 20, kMaxTakeBytes = 16 << 10;
   const int64_t job_;  // 0: all
   std::mutex mutex_;
   std::deque<std::shared_ptr<const LiveEvent>> waiting_;
   size_t bytes_ = 0;
+  size_t taken_ = 0;  // of the first event
   int64_t lost_ = 0;
+  bool broken_ = false;
   bool ended_ = false;
   std::function<void()> wake_;
 };
