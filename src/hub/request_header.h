@@ -6,7 +6,13 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+// Beast asserts that the last chunk of a body arrives in one piece, which is up to the peer.
+// Without the assertion it waits for the rest.
+#define BOOST_DISABLE_ASSERTS
 #include <boost/beast/http/parser.hpp>
+#undef BOOST_DISABLE_ASSERTS
+#include <boost/assert.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include "hub/guard.h"

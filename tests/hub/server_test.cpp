@@ -217,6 +217,17 @@ TEST_F(ServerTest, AmbiguousFramingIsRejectedAndItsBodyIsNotARequest) {
   EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body, "");
 }
 
+TEST_F(ServerTest, AChunkedBodyMayArriveByteByByte) {
+  const Wire wire(hub_);
+  for (const char byte :
+       std::string("POST /api/v1/jobs/2001/lines HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                   "text/plain\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                   "14\r\n{\"node\":\"n\",\"x\":1}\n\n\r\n0\r\nTrailer: x\r\n\r\n"))
+    wire.say({&byte, 1});
+  EXPECT_THAT(wire.all(), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(call("GET", "/api/v1/jobs/2001/profile").body, "{\"n\":{\"execname\":\"\",\"x\":1}}\n");
+}
+
 // Long bodies are parsed apart from short ones, but those of one connection stay in order.
 TEST_F(ServerTest, LongAndShortBodiesOfOneConnectionAreAppliedInOrder) {
   const std::string pad(40'000, ' ');
