@@ -95,14 +95,18 @@ Result<Fd> load_program(const HookSide& side, const bpf_insn* code, size_t lengt
   return errno_error(fmt::format("load a program ({})", printable(last)), failed);
 }
 
-// Whatever is given back keeps it attached.
-Result<Fd> attach_program(const HookSide& side, int program) {
-  if (!by_registers(side.rung)) {
+// The event that a kprobe or uprobe is; others need none.
+Result<Fd> open_event(const HookSide& side) {
+  return by_registers(side.rung) ? open_probe(side) : Result<Fd>(Fd());
+}
+
+// Attached as long as the descriptor that is returned is open.
+Result<Fd> attach_program(Fd event, int program) {
+  if (!event.valid()) {
     Fd link(bpf_raw_tracepoint_open(nullptr, program));
     if (!link.valid()) return errno_error("attach a program");
     return link;
   }
-  TRY_ASSIGN(Fd event, open_probe(side));
   if (ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) != 0 ||
       ioctl(event.get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
     return errno_error("give a program to a probe");
@@ -120,8 +124,9 @@ class TryHooks final : public HookAttacher {
   static Status attach_one(const HookSide& side) {
     const bpf_insn nothing[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0},
                                 {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
+    TRY_ASSIGN(Fd event, open_event(side));
     TRY_ASSIGN(const Fd program, load_program(side, nothing, std::size(nothing), {}));
-    TRY_ASSIGN(const Fd attached, attach_program(side, program.get()));
+    TRY_ASSIGN(const Fd attached, attach_program(std::move(event), program.get()));
     return {};
   }
 };
@@ -167,11 +172,16 @@ Result<Fd> HookPrograms::load(const HookSide& side) {
 }
 
 Status HookPrograms::attach(const std::vector<HookSide>& sides) {
-  std::vector<Fd> programs, attached;
+  std::vector<Fd> events, programs, attached;
+  // Before programs are loaded, which takes longer: a kernel may have no kprobes at all.
+  for (const HookSide& side : sides) {
+    TRY_ASSIGN(Fd event, open_event(side));
+    events.push_back(std::move(event));
+  }
   // The last first: whoever enters is seen to leave.
-  for (auto side = sides.rbegin(); side != sides.rend(); ++side) {
-    TRY_ASSIGN(Fd program, load(*side));
-    TRY_ASSIGN(Fd link, attach_program(*side, program.get()));
+  for (size_t i = sides.size(); i-- > 0;) {
+    TRY_ASSIGN(Fd program, load(sides[i]));
+    TRY_ASSIGN(Fd link, attach_program(std::move(events[i]), program.get()));
     programs.push_back(std::move(program));
     attached.push_back(std::move(link));
   }
