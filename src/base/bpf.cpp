@@ -107,6 +107,24 @@ Status place_maps(int map_of_maps, std::span<const uint32_t> keys, std::span<con
   return {};
 }
 
+Fd measure_bpf_time() { return Fd(bpf_enable_stats(BPF_STATS_RUN_TIME)); }
+
+bool is_bpf_time_measured() {
+  const auto text = read_file("/proc/sys/kernel/bpf_stats_enabled");
+  return text.ok() && text.value().starts_with('1');
+}
+
+int64_t bpf_run_time_ns(std::span<const int> programs) {
+  int64_t sum = 0;
+  for (const int program : programs) {
+    bpf_prog_info info{};
+    uint32_t size = sizeof info;
+    if (bpf_obj_get_info_by_fd(program, &info, &size) == 0)
+      sum += static_cast<int64_t>(info.run_time_ns);
+  }
+  return sum;
+}
+
 Error bpf_error(std::string_view doing, int error_number) {
   error_number = std::abs(error_number);
   const std::string reason = std::exchange(complaint, {});

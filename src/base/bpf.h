@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace fathom {
@@ -22,6 +23,14 @@ Status check_bpf();
 // (Linux 5.17).
 Status place_maps(int map_of_maps, std::span<const uint32_t> keys, std::span<const int> fds,
                   std::string_view doing);
+
+// Has the kernel measure the time in BPF programs, in those of others as well, until the descriptor
+// is closed. Invalid: it cannot, or this process may not ask for it.
+Fd measure_bpf_time();
+// Whether it does so anyway (sysctl kernel.bpf_stats_enabled).
+bool is_bpf_time_measured();
+// The measured time of these programs together.
+int64_t bpf_run_time_ns(std::span<const int> programs);
 
 // For an errno of libbpf (its sign does not matter), with the last complaints of libbpf on this
 // thread.

@@ -33,6 +33,15 @@ Result<Fd> open_cgroup_perf_event(const perf_event_attr& attr, int cgroup_fd, in
   return open_perf_event(attr, cgroup_fd, cpu, PERF_FLAG_PID_CGROUP);
 }
 
+Fd hold_perf_events() {
+  perf_event_attr attr{};
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.disabled = 1;
+  attr.exclude_kernel = attr.exclude_hv = 1;
+  return open_perf_event(attr, 0, -1).value_or(Fd());
+}
+
 Result<PerfRing> PerfRing::map(int event_fd, size_t data_bytes, size_t least_bytes) {
   const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   CHECK(data_bytes >= page_bytes && (data_bytes & (data_bytes - 1)) == 0);

@@ -21,6 +21,11 @@ Result<Fd> open_perf_event(perf_event_attr attr, pid_t pid, int cpu, unsigned lo
 // The same for all tasks of the cgroup whose folder is open as `cgroup_fd`.
 Result<Fd> open_cgroup_perf_event(const perf_event_attr& attr, int cgroup_fd, int cpu);
 
+// An event that counts nothing. The kernel waits for all CPUs as the first event of any task or
+// cgroup is opened: with this one open, others do not have to. Invalid where events are not
+// permitted.
+Fd hold_perf_events();
+
 class PerfRing {
  public:
   // `data_bytes` is a power of two of at least one page. Where the user's locked memory is used up

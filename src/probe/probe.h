@@ -98,7 +98,13 @@ class Probe {
   // A step of the target begins, or has ended: what it used goes into its row.
   virtual void step_began(int64_t /*now_ns*/) {}
   virtual void step_ended(int64_t /*now_ns*/, Step& /*row*/) {}
+  // What finish would wait for the kernel to do, such as detaching programs: on a thread of its
+  // own, while probes without it finish. Called if has_stop().
+  virtual void stop() {}
+  [[nodiscard]] virtual bool has_stop() const { return false; }
   virtual void finish(int64_t now_ns) = 0;
+  // Its BPF programs, once started: descriptors, valid as long as the probe.
+  [[nodiscard]] virtual std::vector<int> bpf_programs() const { return {}; }
   [[nodiscard]] virtual ProbeReport report() const = 0;
   // What it knows of the whole run, into the run's row.
   virtual void total(Run& /*run*/) const {}

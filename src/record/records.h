@@ -40,6 +40,7 @@ struct Run {
       disk_written_bytes;
   Maybe voluntary_switches, involuntary_switches;
   StringId damage{};
+  Maybe recorder_bpf_ns;
 
   [[nodiscard]] auto key() const { return std::tuple(id); }
 };

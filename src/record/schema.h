@@ -80,7 +80,7 @@ template <> struct TableOf<Run> {
       Field{"processes", &Run::processes, "count", "processes seen"},
       Field{"threads", &Run::threads, "count", "threads seen, main threads included"},
       Field{"left_running", &Run::left_running, "count", "processes of the tree still alive at the end"},
-      Field{"recorder_cpu_ns", &Run::recorder_cpu_ns, "ns", "CPU time of the recorder itself"},
+      Field{"recorder_cpu_ns", &Run::recorder_cpu_ns, "ns", "CPU time of the recorder and its helpers, start and end included"},
       Field{"recorder_rss_bytes", &Run::recorder_rss_bytes, "bytes", "peak resident set of the recorder"},
       Field{"recorder_buffer_bytes", &Run::recorder_buffer_bytes, "bytes", "kernel rings and maps held by probes"},
       Field{"records", &Run::records, "count", "records written"},
@@ -96,6 +96,7 @@ template <> struct TableOf<Run> {
       Field{"voluntary_switches", &Run::voluntary_switches, "count", "times a thread gave up the CPU to wait"},
       Field{"involuntary_switches", &Run::involuntary_switches, "count", "times a thread was preempted"},
       Field{"damage", &Run::damage, "", "what a killed recorder, a full disk or a damaged file left out; absent: nothing"},
+      Field{"recorder_bpf_ns", &Run::recorder_bpf_ns, "ns", "CPU time of the recorder's BPF programs, in whatever tasks trigger them"},
   };
 };
 

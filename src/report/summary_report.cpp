@@ -233,6 +233,9 @@ void add_recorder(const Summary& summary, LabelLines& lines) {
   if (summary.duration_ns >= kNsPerSecond && !summary.is_part) {
     cpu += ", " + percent(ratio(*run.recorder_cpu_ns, summary.duration_ns)) + " of one core";
   }
+  // The kernel charges it to the program, or to others on the host.
+  if (run.recorder_bpf_ns)
+    cpu += " + " + format_duration_ns(*run.recorder_bpf_ns) + " in BPF programs";
   std::vector<std::string> parts = {cpu,
                                     format_bytes(run.recorder_rss_bytes.value_or(0)) + " + " +
                                         format_bytes(run.recorder_buffer_bytes.value_or(0)) +

@@ -3,6 +3,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "base/version.h"
 #include "record/merge.h"
 #include "record/recording.h"
+#include "session/bpf_clock.h"
 #include "session/event_loop.h"
 
 namespace fathom {
@@ -37,6 +39,16 @@ const char* reason_text(EndReason reason) {
 
 int64_t own_cpu_ns() { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
+// Of helpers that have ended, with what they waited for themselves.
+int64_t helpers_cpu_ns() {
+  const auto ns = [](const timeval& time) {
+    return time.tv_sec * kNsPerSecond + time.tv_usec * (kNsPerMs / 1000);
+  };
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
 // Not getrusage(2): its figure begins at the size of whoever started us.
 Maybe own_peak_rss_bytes() {
   const auto status = read_proc_status("/proc/self");
@@ -47,7 +59,7 @@ struct Attached {
   const ProbeInfo* info;
   std::unique_ptr<Probe> probe;
   int64_t cpu_ns = 0;
-  std::jthread loading = {};  // sets cpu_ns
+  std::jthread thread = {};  // that loads, and sets cpu_ns, or stops
 };
 
 // Ends what was launched before signals may end us again: whatever it left must be removed.
@@ -77,6 +89,7 @@ class Session {
     begin(run_id);
     TRY(attach());
     TRY(watch(loop));
+    bpf_clock_.begin(bpf_programs(), monotonic_ns());
     run_.start_ns = monotonic_ns();
     each_probe([&](Probe& probe) { probe.begin(run_.start_ns); });
     if (!scope_.attached) run_.start_ns = monotonic_ns();  // it has been waiting
@@ -132,7 +145,7 @@ class Session {
   // All at once: most of the time the kernel waits until all CPUs have passed some point.
   void load() {
     for (Attached& attached : probes_) {
-      attached.loading = std::jthread([&attached] {
+      attached.thread = std::jthread([&attached] {
         attached.probe->load();
         attached.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
       });
@@ -141,7 +154,7 @@ class Session {
 
   Status attach() {
     for (Attached& attached : probes_)
-      if (attached.loading.joinable()) attached.loading.join();
+      if (attached.thread.joinable()) attached.thread.join();
     for (Attached& attached : probes_) {
       const int64_t before = own_cpu_ns();
       if (auto started = attached.probe->start(*target_, out_); !started.ok())
@@ -149,6 +162,15 @@ class Session {
       attached.cpu_ns += own_cpu_ns() - before;
     }
     return {};
+  }
+
+  [[nodiscard]] std::vector<int> bpf_programs() const {
+    std::vector<int> programs;
+    for (const Attached& attached : probes_) {
+      const std::vector<int> own = attached.probe->bpf_programs();
+      programs.insert(programs.end(), own.begin(), own.end());
+    }
+    return programs;
   }
 
   Status watch(const EventLoop& loop) const {
@@ -210,6 +232,7 @@ class Session {
 
   void take_departures() {
     for (const Departure& departure : target_->departures()) {
+      reaped_cpu_ns_ += departure.user_ns + departure.system_ns;
       each_probe([&](Probe& probe) { probe.departed(departure); });
       if (departure.is_main) {
         status_ = departure.status;
@@ -270,6 +293,7 @@ class Session {
 
   void tick(int64_t now_ns) {
     each_probe([&](Probe& probe) { probe.tick(now_ns); });
+    bpf_clock_.tick(now_ns);
     if (now_ns >= next_flush_ns_ - kFlushEarly) {
       out_.flush();
       out_.renew_names();
@@ -312,9 +336,23 @@ class Session {
     return sum;
   }
 
+  void finish_probes(int64_t now_ns) {
+    for (Attached& attached : probes_)
+      if (attached.probe->has_stop())
+        attached.thread = std::jthread([&probe = *attached.probe] { probe.stop(); });
+    each_probe([&](Probe& probe) {
+      if (!probe.has_stop()) probe.finish(now_ns);
+    });
+    for (Attached& attached : probes_)
+      if (attached.thread.joinable()) attached.thread.join();
+    each_probe([&](Probe& probe) {
+      if (probe.has_stop()) probe.finish(now_ns);
+    });
+  }
+
   Result<SessionResult> end() {
     const int64_t now_ns = monotonic_ns();
-    each_probe([&](Probe& probe) { probe.finish(now_ns); });
+    finish_probes(now_ns);
     run_.end_ns = now_ns;
     if (status_ && WIFEXITED(*status_)) run_.exit_status = WEXITSTATUS(*status_);
     if (status_ && WIFSIGNALED(*status_)) run_.exit_signal = WTERMSIG(*status_);
@@ -330,13 +368,15 @@ class Session {
     const bool out_of_memory = target_->end_note() == "oom";
     if (out_of_memory) out_.add(Mark{now_ns, out_.string("killed: out of memory")});
     if (out_of_memory) run_.end_reason = out_.string("out of memory");
-    target_->finish();
+    run_.dropped = dropped();
     run_.recorder_buffer_bytes = buffer_bytes;
-    run_.recorder_cpu_ns = own_cpu_ns();
+    run_.recorder_bpf_ns = bpf_clock_.finish(now_ns);
+    probes_.clear();  // takes as long as starting them, and is part of what recording costs
+    target_->finish();
+    run_.recorder_cpu_ns = recorder_cpu_ns();
     run_.recorder_rss_bytes = own_peak_rss_bytes();
     const SinkReport sink = out_.report();
     run_.records = out_.records() + 1 - sink.dropped_records;
-    run_.dropped = dropped();
     if (sink.dropped_records > 0 && sink.error)
       run_.damage = out_.string(unwritten_damage(sink.dropped_records, *sink.error));
     out_.add(run_);
@@ -346,6 +386,13 @@ class Session {
     result.interrupted_by = interrupted_by_;
     if (!closed.ok() && !result.sink.error) result.sink.error = std::move(closed).error();
     return result;
+  }
+
+  // Of this process and its helpers: fathom-spawn reaps the target, whose time is the target's.
+  [[nodiscard]] int64_t recorder_cpu_ns() const {
+    const bool reaps_target = scope_.reaped && !scope_.attached;
+    const int64_t helpers_ns = helpers_cpu_ns() - (reaps_target ? reaped_cpu_ns_ : 0);
+    return own_cpu_ns() + std::max<int64_t>(0, helpers_ns);
   }
 
   ProbeStatus status_of(const Attached& attached, const ProbeReport& report) {
@@ -366,6 +413,8 @@ class Session {
   Run run_;
   std::unique_ptr<Target> target_;
   std::vector<Attached> probes_;
+  BpfClock bpf_clock_;
+  int64_t reaped_cpu_ns_ = 0;  // of processes that the launcher waited for
   int64_t next_flush_ns_ = 0, next_progress_ns_ = 0;
   Scope scope_;
   std::vector<StepEvent> open_steps_;  // that have begun

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/io/call_rings.h"
 
+#include <bpf/bpf.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 
+#include "base/bpf.h"
 #include "wire/calls.h"
 
 namespace fathom {
@@ -22,8 +27,21 @@ uint16_t kind_of(std::span<const std::byte> record) {
 
 }  // namespace
 
-Status CallRings::open(int rings, int names) {
-  TRY_ASSIGN(rings_, made_.make(rings, "fathom_calls", "calls"));
+Status CallRings::begin() {
+  const auto page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+  const Fd any(bpf_map_create(BPF_MAP_TYPE_RINGBUF, "fathom_any", 0, 0, page_bytes, nullptr));
+  if (!any.valid()) return bpf_error("make a ring for calls", errno);
+  LIBBPF_OPTS(bpf_map_create_opts, options, .inner_map_fd = static_cast<uint32_t>(any.get()));
+  map_ = Fd(bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", sizeof(uint32_t), sizeof(uint32_t),
+                           kWireCallCpus, &options));
+  if (!map_.valid()) return bpf_error("make the map of rings for calls", errno);
+  placing_ = std::async(std::launch::async,
+                        [this] { return made_.make(map_.get(), "fathom_calls", "calls"); });
+  return {};
+}
+
+Status CallRings::open(int names) {
+  TRY_ASSIGN(rings_, placing_.get());
   TRY_ASSIGN(BpfRing ring, BpfRing::map(names, kWireNameRingBytes));
   names_ = std::make_unique<BpfRing>(std::move(ring));
   return {};

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,8 +17,13 @@ namespace fathom {
 
 class CallRings {
  public:
-  // Makes the rings and places them in the map `rings`; `names` is a ring itself.
-  Status open(int rings, int names);
+  // Makes the map of rings, and begins to make and place the rings: the kernel waits for all CPUs,
+  // while programs that use the map can be loaded.
+  Status begin();
+  // The map of rings, after begin().
+  [[nodiscard]] int map_fd() const { return map_.get(); }
+  // Once all is placed; `names` is a ring itself.
+  Status open(int names);
 
   // Takes what is there; `last`: no name comes any more.
   void drain(KernelRecords& records, bool last);
@@ -33,6 +39,8 @@ class CallRings {
   void take_batch(KernelRecords& records, std::span<const std::byte> record, bool last);
 
   RingPerCpu made_;
+  Fd map_;
+  std::future<Result<std::vector<BpfRing>>> placing_;
   std::vector<BpfRing> rings_;
   std::unique_ptr<BpfRing> names_;
   std::vector<std::vector<std::byte>> waiting_;

@@ -75,6 +75,15 @@ void detach_calls(CallsSkeleton* skeleton) {
   }
 }
 
+std::vector<int> calls_programs(const CallsSkeleton* skeleton) {
+  std::vector<int> programs;
+  for (int i = 0; i < skeleton->skeleton->prog_cnt; ++i) {
+    const int program = bpf_program__fd(*skeleton->skeleton->progs[i].prog);
+    if (program >= 0) programs.push_back(program);
+  }
+  return programs;
+}
+
 int64_t calls_missed(const CallsSkeleton* skeleton) {
   int64_t sum = 0;
   for (int i = 0; i < skeleton->skeleton->prog_cnt; ++i) {

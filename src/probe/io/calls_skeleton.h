@@ -31,6 +31,8 @@ void close_calls(CallsSkeleton* skeleton);
 FunctionTypes function_types(const bpf_program* program);
 // All but what gathers from idle tasks.
 void detach_calls(CallsSkeleton* skeleton);
+// Descriptors of the programs that were loaded.
+std::vector<int> calls_programs(const CallsSkeleton* skeleton);
 // Times that a program did not run because it ran already.
 int64_t calls_missed(const CallsSkeleton* skeleton);
 

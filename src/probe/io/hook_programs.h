@@ -29,6 +29,10 @@ class HookPrograms final : public HookAttacher {
   void detach() { attached_.clear(); }
   // Times that a program did not run because it ran already.
   [[nodiscard]] int64_t missed() const;
+  // Their descriptors.
+  void add_programs(std::vector<int>& programs) const {
+    for (const Fd& program : programs_) programs.push_back(program.get());
+  }
   [[nodiscard]] size_t size() const { return programs_.size(); }
 
  private:

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <random>
 
 #include "base/bpf.h"
 #include "base/clock.h"
 #include "base/install.h"
+#include "base/perf_event.h"
 #include "base/text.h"
 #include "probe/io/call_stacks.h"
 #include "probe/io/coverage.h"
@@ -66,7 +68,12 @@ class IoProbe final : public Probe {
   void tick(int64_t now_ns) override;
   [[nodiscard]] std::vector<int> wake_fds() const override;
   void wake(int64_t now_ns) override;
+  void stop() override { kernel_->stop(); }
+  [[nodiscard]] bool has_stop() const override { return kernel_ != nullptr; }
   void finish(int64_t now_ns) override;
+  [[nodiscard]] std::vector<int> bpf_programs() const override {
+    return kernel_ ? kernel_->bpf_programs() : std::vector<int>();
+  }
   [[nodiscard]] ProbeReport report() const override;
 
  private:
@@ -92,6 +99,7 @@ class IoProbe final : public Probe {
   // The half in the kernel; nullptr: not asked for, or `no_kernel_` says why.
   std::unique_ptr<CallStacks> stacks_;  // of traced calls; nullptr: not asked for
   std::optional<Result<std::unique_ptr<KernelCalls>>> loaded_;  // by load()
+  Fd held_events_;
   std::unique_ptr<KernelCalls> kernel_;
   std::unique_ptr<KernelRecords> kernel_records_;
   std::string no_kernel_, no_library_;
@@ -157,7 +165,9 @@ KernelCallSettings IoProbe::kernel_settings() const {
 
 // Stacks need the target.
 void IoProbe::load() {
+  auto held = std::async(std::launch::async, hold_perf_events);
   if (set_.wants_kernel() && !settings_.io_stacks) loaded_ = KernelCalls::load(kernel_settings());
+  held_events_ = held.get();
 }
 
 Status IoProbe::start_kernel(const Target& target, RecordStream& out) {

@@ -17,6 +17,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/bpf.h"
 #include "base/fd.h"
@@ -84,7 +85,9 @@ class BpfCalls final : public KernelCalls {
   void adopt(const Target& target) override;
   void drain(KernelRecords& records) override { rings_.drain(records, false); }
   void gather(int64_t now_ns) override;
+  void stop() override;
   void finish(KernelRecords& records) override;
+  [[nodiscard]] std::vector<int> bpf_programs() const override;
   [[nodiscard]] int64_t dropped() const override;
   [[nodiscard]] int64_t buffer_bytes() const override;
   [[nodiscard]] std::string rung() const override;
@@ -116,7 +119,7 @@ class BpfCalls final : public KernelCalls {
   std::vector<HookWish> wishes_;
   std::set<std::string> refused_;  // programs that this kernel would not load
   std::unique_ptr<HookPrograms> hooks_;
-  bool is_attached_ = false;
+  bool is_attached_ = false, is_stopped_ = false;
   bool unfinished_ = false;  // a record was never ended
   int64_t unended_ = 0;
   int64_t misses_ = 0;
@@ -158,13 +161,14 @@ Status BpfCalls::load(const KernelCallSettings& settings, WireCallsOf whom) {
     TRY_ASSIGN(wishes_, wish_hooks(settings_.layers, settings_.captures, *types_,
                                    hooks_of(settings_.layers)));
   }
+  TRY(rings_.begin());
   while (true) {
     TRY(prepare());
     const int failed = load_calls(skeleton_);
     if (failed == 0) {
       if (settings_.stacks != nullptr)
         TRY(settings_.stacks->place_rings(bpf_map__fd(skeleton_->maps.stack_rings)));
-      return rings_.open(bpf_map__fd(skeleton_->maps.rings), bpf_map__fd(skeleton_->maps.names));
+      return rings_.open(bpf_map__fd(skeleton_->maps.names));
     }
     Error error = bpf_error("load the BPF programs for calls", failed);
     const std::string culprit = program_in(error.message);
@@ -178,6 +182,8 @@ Status BpfCalls::load(const KernelCallSettings& settings, WireCallsOf whom) {
 Status BpfCalls::prepare() {
   skeleton_ = open_calls();
   if (skeleton_ == nullptr) return bpf_error("open the BPF programs for calls", errno);
+  if (const int failed = bpf_map__reuse_fd(skeleton_->maps.rings, rings_.map_fd()); failed != 0)
+    return bpf_error("use the map of rings for calls", failed);
   auto& constants = *skeleton_->rodata;
   constants.whom = whom_;
   constants.trace = settings_.trace ? 1 : 0;
@@ -322,11 +328,16 @@ void BpfCalls::gather(int64_t now_ns) {
   send_before(slice);
 }
 
-void BpfCalls::finish(KernelRecords& records) {
+void BpfCalls::stop() {
+  if (std::exchange(is_stopped_, true)) return;
   detach_calls(skeleton_);
   if (hooks_) hooks_->detach();
-  // Whoever runs one of the programs at this moment has left it then.
+  // A task that runs one of the programs at this moment has left it afterwards.
   syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+void BpfCalls::finish(KernelRecords& records) {
+  stop();
   rings_.drain(records, false);
   send_before(UINT32_MAX);
   for (int tries = 0; tries < kEndPatience; ++tries) {
@@ -354,6 +365,12 @@ void BpfCalls::count_unended() {
 // Within a program of ours: the kernel does not begin it again.
 int64_t BpfCalls::missed() const {
   return calls_missed(skeleton_) + (hooks_ ? hooks_->missed() : 0);
+}
+
+std::vector<int> BpfCalls::bpf_programs() const {
+  std::vector<int> programs = calls_programs(skeleton_);
+  if (hooks_) hooks_->add_programs(programs);
+  return programs;
 }
 
 int64_t BpfCalls::dropped() const {

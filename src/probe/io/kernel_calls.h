@@ -49,9 +49,13 @@ class KernelCalls {
   virtual void drain(KernelRecords& records) = 0;
   // Has tasks that are idle send what they have of slices that are over.
   virtual void gather(int64_t now_ns) = 0;
-  // Detaches and takes what is left.
+  // Detaches, and waits until no program runs any more. May be called on another thread.
+  virtual void stop() = 0;
+  // Stops, if that was not done, and takes what is left.
   virtual void finish(KernelRecords& records) = 0;
 
+  // Descriptors of its BPF programs.
+  [[nodiscard]] virtual std::vector<int> bpf_programs() const = 0;
   [[nodiscard]] virtual int64_t dropped() const = 0;
   [[nodiscard]] virtual int64_t buffer_bytes() const = 0;
   // What is seen, and what of it this kernel cannot give or was lost, in words; empty: nothing.

@@ -78,6 +78,9 @@ class BpfTasks final : public TaskSource {
   Status follow(int64_t root) override;
   Status adopt(int64_t pid) override;
   void drain(TaskListener& listener) override;
+  [[nodiscard]] std::vector<int> bpf_programs() const override {
+    return {std::begin(programs_.program_fds), std::end(programs_.program_fds)};
+  }
   [[nodiscard]] int64_t seen() const override { return seen_; }
   [[nodiscard]] int64_t dropped() const override;
   [[nodiscard]] int64_t buffer_bytes() const override;

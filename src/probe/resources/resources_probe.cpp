@@ -146,6 +146,8 @@ class ResourcesProbe final : public Probe {
     target_->inner_ids().learn_by(nullptr);
   }
 
+  [[nodiscard]] std::vector<int> bpf_programs() const override { return source_->bpf_programs(); }
+
   [[nodiscard]] ProbeReport report() const override {
     ProbeReport report;
     report.rung = std::string("tree: ") + source_->name() + ", cgroup: " +

@@ -72,6 +72,8 @@ class TaskSource {
   // tell. An exit whose figures the kernel still writes comes with a later call.
   virtual void drain(TaskListener& listener) = 0;
 
+  // Descriptors of its BPF programs.
+  [[nodiscard]] virtual std::vector<int> bpf_programs() const { return {}; }
   [[nodiscard]] virtual int64_t seen() const = 0;
   [[nodiscard]] virtual int64_t dropped() const = 0;       // events known to be lost
   [[nodiscard]] virtual int64_t buffer_bytes() const = 0;  // rings and maps held in the kernel

@@ -129,6 +129,9 @@ class BpfSamples final : public SampleSource {
     for (const Fd& ring : sampler_->ring_fds()) fds.push_back(ring.get());
     return fds;
   }
+  [[nodiscard]] std::vector<int> bpf_programs() const override {
+    return {programs().program_fd, programs().fork_program_fd};
+  }
   [[nodiscard]] int64_t dropped() const override {
     return static_cast<int64_t>(*programs().dropped + *programs().not_followed) + changes_->lost();
   }

@@ -37,6 +37,8 @@ class SampleSource {
   // Readable when much is waiting.
   [[nodiscard]] virtual std::vector<int> wake_fds() const = 0;
 
+  // Descriptors of its BPF programs.
+  [[nodiscard]] virtual std::vector<int> bpf_programs() const { return {}; }
   [[nodiscard]] virtual int64_t dropped() const = 0;  // samples and changes known to be lost
   // What dropped samples of a sampler stood for, in the event's unit, and no later sample stands
   // for instead.

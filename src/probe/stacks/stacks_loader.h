@@ -13,6 +13,7 @@ struct StackPrograms {
   int rings_fd;
   int tree_adopted_fd; /* processes of the tree that were there before, by pid */
   int program_fd;
+  int fork_program_fd;
   const volatile uint64_t* dropped;
   const volatile uint64_t* not_followed;
   const volatile uint64_t* owed; /* by CPU and sampler, kWireMostSamplers of each */

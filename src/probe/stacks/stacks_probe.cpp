@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <deque>
+#include <future>
 #include <optional>
 #include <unordered_map>
 
@@ -61,6 +62,7 @@ class StacksProbe final : public Probe, private SampleListener {
   void finish(int64_t now_ns) override;
   [[nodiscard]] std::vector<int> wake_fds() const override { return source_->wake_fds(); }
   void wake(int64_t now_ns) override { source_->drain(*this, now_ns - kSettleNs); }
+  [[nodiscard]] std::vector<int> bpf_programs() const override { return source_->bpf_programs(); }
   [[nodiscard]] ProbeReport report() const override;
 
  private:
@@ -97,6 +99,7 @@ class StacksProbe final : public Probe, private SampleListener {
   std::vector<Event> events_;
   RecordStream* out_ = nullptr;
   std::unique_ptr<LoadedSampler> loaded_;
+  Fd held_events_;
   std::unique_ptr<SampleSource> source_;
   std::unique_ptr<StackBuilder> builder_;
   std::unordered_map<int64_t, std::string> programs_;  // by pid
@@ -110,8 +113,10 @@ class StacksProbe final : public Probe, private SampleListener {
 
 // What it lacks here start() will lack again, and say.
 void StacksProbe::load() {
+  auto held = std::async(std::launch::async, hold_perf_events);
   auto loaded = load_bpf_sampler();
   if (loaded.ok()) loaded_ = std::move(loaded).value();
+  held_events_ = held.get();
 }
 
 Status StacksProbe::start(const Target& target, RecordStream& out) {
