@@ -265,6 +265,16 @@ Status set_mode(const std::string& journal, const Arguments& arguments) {
   return {};
 }
 
+// An error only where the command failed: a shell may survive the process that was killed.
+void report_out_of_memory(const SessionResult& result, const std::string& folder) {
+  if (exit_status(result) == 0)
+    log_warning("the kernel killed a process of the target: out of memory; the target survived");
+  else
+    log_error("the kernel killed a process of the target: out of memory");
+  log_hint("fathom report {} --as sizing shows what it needs; --limit memory= raises the limit",
+           folder);
+}
+
 Result<int> record(SessionOptions& options, const std::string& folder, const Arguments& arguments,
                    RunHub& hub, const RunResults& results) {
   const std::string run = new_run_id();
@@ -296,10 +306,7 @@ Result<int> record(SessionOptions& options, const std::string& folder, const Arg
   if (result.value().reason == EndReason::kLost) {
     log_error("fathom-spawn was killed: the command goes on, but is no longer recorded");
   }
-  if (result.value().out_of_memory) {
-    log_error("the kernel killed it, or a part of it: out of memory");
-    log_hint("fathom report {} --as sizing says what it needs; --limit memory= gives more", folder);
-  }
+  if (result.value().out_of_memory) report_out_of_memory(result.value(), folder);
   const SinkReport& report = result.value().sink;
   if (report.error) {
     log_error("{} records could not be written: {}", report.dropped_records, report.error->message);

@@ -76,7 +76,12 @@ struct Departure {
 
 // Something the user wanted executed in the target, as a part of the run with figures of its own.
 struct StepEvent {
-  enum class Kind { kBegan, kEnded };
+  enum class Kind {
+    kBegan,
+    kEnded,
+    kLost,        // it began; the container ended before the step was seen to end
+    kNotReached,  // an earlier step failed, or the run ended
+  };
   Kind kind = Kind::kBegan;
   int64_t time_ns = 0;
   std::string name, command;

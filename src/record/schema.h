@@ -287,18 +287,18 @@ template <> struct TableOf<Step> {
       Field{"command", &Step::command, "", "what was executed"},
       Field{"repetition", &Step::repetition, "", "of a step that is repeated, from 1"},
       Field{"start_ns", &Step::start_ns, "ns", "start, monotonic", Coding::kDelta},
-      Field{"end_ns", &Step::end_ns, "ns", "end, monotonic", Coding::kPlain},
+      Field{"end_ns", &Step::end_ns, "ns", "end, monotonic; absent: not reached, or not seen to end", Coding::kPlain},
       Field{"exit_status", &Step::exit_status, "", "exit status, if it exited"},
       Field{"exit_signal", &Step::exit_signal, "", "signal that ended it"},
-      Field{"timed_out", &Step::timed_out, "", "1: ended at its time limit"},
+      Field{"timed_out", &Step::timed_out, "", "1: ended at its time limit; absent: not reached"},
       Field{"user_ns", &Step::user_ns, "ns", "CPU time in user mode of all that ran meanwhile"},
       Field{"system_ns", &Step::system_ns, "ns", "CPU time in the kernel of all that ran meanwhile"},
       Field{"throttled_ns", &Step::throttled_ns, "ns", "time that tasks were held back by the CPU limit"},
       Field{"peak_bytes", &Step::peak_bytes, "bytes", "peak memory of the cgroup meanwhile, page cache included"},
       Field{"read_chars", &Step::read_chars, "bytes", "read by system calls"},
       Field{"written_chars", &Step::written_chars, "bytes", "written by system calls"},
-      Field{"disk_read_bytes", &Step::disk_read_bytes, "bytes", "read from devices"},
-      Field{"disk_written_bytes", &Step::disk_written_bytes, "bytes", "written to devices"},
+      Field{"disk_read_bytes", &Step::disk_read_bytes, "bytes", "fetched from storage, by process accounting"},
+      Field{"disk_written_bytes", &Step::disk_written_bytes, "bytes", "sent or due to storage, by process accounting"},
   };
 };
 // clang-format on

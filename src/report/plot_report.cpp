@@ -91,6 +91,7 @@ class Plot {
   void add_steps() {
     for (size_t i = 0; i < steps_.size(); ++i) {
       const Step& step = steps_[i].figures;
+      if (!is_reached(step)) continue;
       const double from = x_at(seconds_of(step.start_ns));
       const double to = x_at(seconds_of(step.end_ns.value_or(step.start_ns)));
       put("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n",

@@ -28,11 +28,14 @@ std::string cores_cell(const Step& step) {
 
 }  // namespace
 
+bool is_reached(const Step& step) { return step.timed_out.has_value(); }
+
 std::string step_ending(const Step& step) {
+  if (!is_reached(step)) return "not reached";
   if (step.timed_out.value_or(0) != 0) return "time limit";
   if (step.exit_signal) return fmt::format("signal {}", *step.exit_signal);
   if (step.exit_status) return fmt::format("exit {}", *step.exit_status);
-  return "could not be executed";
+  return step.end_ns ? "could not be executed" : "ended with the container";
 }
 
 Result<std::vector<StepRow>> load_steps(const Recording& recording) {

@@ -19,7 +19,9 @@ struct StepRow {
 // By start.
 Result<std::vector<StepRow>> load_steps(const Recording& recording);
 ReportTable steps_table(const std::vector<StepRow>& steps);
-// "exit 0", "signal 9", "time limit", "could not be executed".
+// False: an earlier step failed, or the run ended before.
+bool is_reached(const Step& step);
+// "exit 0", "signal 9", "time limit", "could not be executed", "not reached".
 std::string step_ending(const Step& step);
 
 }  // namespace fathom

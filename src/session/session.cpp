@@ -246,6 +246,8 @@ class Session {
       for (const StepEvent& event : events) {
         if (event.kind == StepEvent::Kind::kBegan)
           begin_step(event);
+        else if (event.kind == StepEvent::Kind::kNotReached)
+          out_.add(row_of(event));
         else
           end_step(event);
       }
@@ -262,17 +264,23 @@ class Session {
     each_probe([&](Probe& probe) { probe.step_began(event.time_ns); });
   }
 
+  Step row_of(const StepEvent& event) {
+    Step row;
+    row.name = out_.string(event.name);
+    row.command = out_.string(event.command);
+    row.repetition = event.repetition;
+    row.start_ns = event.time_ns;
+    return row;
+  }
+
   void end_step(const StepEvent& event) {
     const auto begun =
         std::find_if(open_steps_.begin(), open_steps_.end(), [&](const StepEvent& open) {
           return open.name == event.name && open.repetition == event.repetition;
         });
-    Step row;
-    row.name = out_.string(event.name);
-    row.command = out_.string(event.command);
-    row.repetition = event.repetition;
-    row.start_ns = begun == open_steps_.end() ? event.time_ns : begun->time_ns;
-    row.end_ns = event.time_ns;
+    Step row = row_of(event);
+    if (begun != open_steps_.end()) row.start_ns = begun->time_ns;
+    if (event.kind == StepEvent::Kind::kEnded) row.end_ns = event.time_ns;
     if (event.status && WIFEXITED(*event.status)) row.exit_status = WEXITSTATUS(*event.status);
     if (event.status && WIFSIGNALED(*event.status)) row.exit_signal = WTERMSIG(*event.status);
     row.timed_out = event.timed_out ? 1 : 0;
@@ -366,8 +374,12 @@ class Session {
       out_.add(status_of(attached, report));
     }
     const bool out_of_memory = target_->end_note() == "oom";
-    if (out_of_memory) out_.add(Mark{now_ns, out_.string("killed: out of memory")});
-    if (out_of_memory) run_.end_reason = out_.string("out of memory");
+    // The end of the target only where it failed: a shell may survive what it started.
+    const bool survived = status_ == 0;
+    if (out_of_memory)
+      out_.add(Mark{now_ns, out_.string(survived ? "a process was killed: out of memory"
+                                                 : "killed: out of memory")});
+    if (out_of_memory && !survived) run_.end_reason = out_.string("out of memory");
     run_.dropped = dropped();
     run_.recorder_buffer_bytes = buffer_bytes;
     run_.recorder_bpf_ns = bpf_clock_.finish(now_ns);

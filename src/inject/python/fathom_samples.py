@@ -35,6 +35,7 @@ class Sampler:
         self._enough = threading.Event()
         self._thread = None
         self._native = {}  # tid by ident
+        self._last = {}  # stack by tid: for what was used before this probe's exit handler ran
         self._cpu = {}  # by tid: [CPU time at the last look, CPU time without a sample]
         self._cpu_before = time.process_time_ns()
 
@@ -82,9 +83,10 @@ class Sampler:
             count, ns = (1, now - last) if self._wall else self._used(tid)
             if count == 0:
                 continue
-            stack = _stack_of(frame)
+            stack = _stack_of(frame) or self._last.get(tid)
             if not stack:
                 continue
+            self._last[tid] = stack
             sample = self._samples.setdefault((tid, stack), [0, 0])
             sample[0] += count
             sample[1] += ns
@@ -112,11 +114,13 @@ class Sampler:
 
 
 def _stack_of(frame):
-    """The outermost function first, without our own."""
+    """The outermost function first, without our own and what they call."""
     stack = []
     while frame is not None and len(stack) < _MAX_DEPTH:
         code = frame.f_code
-        if not code.co_filename.startswith(_OWN):
+        if code.co_filename.startswith(_OWN):
+            stack.clear()
+        else:
             stack.append("%s (%s)" % (getattr(code, "co_qualname", code.co_name), os.path.basename(code.co_filename)))
         frame = frame.f_back
     return tuple(reversed(stack))

@@ -265,6 +265,10 @@ std::vector<Departure> ContainerTarget::departures() {
   if (steps_) steps_->attend();
   if (departed_ || !pidfd_ended(pidfd_.get())) return {};
   departed_ = true;
+  if (steps_) {
+    steps_->attend();  // its last messages may have arrived since
+    steps_->container_ended();
+  }
   out_of_memory_ = killed_for_memory();
   Departure departure;
   departure.pid = pid();

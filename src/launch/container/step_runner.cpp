@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -81,7 +82,28 @@ void StepRunner::set_timer(int64_t delay_ns) const {
 void StepRunner::quit() {
   if (quit_) return;
   quit_ = true;
+  tell_not_reached();
   (void)hold_.send({.kind = FATHOM_HOLD_QUIT, .value = status_});
+}
+
+// One event per step, whatever its repetitions.
+void StepRunner::tell_not_reached() {
+  if (std::exchange(told_not_reached_, true)) return;
+  for (size_t i = step_; i < steps_.size(); ++i) {
+    const int64_t done = i == step_ ? repetition_ : 0;
+    if (done < steps_[i].repeat)
+      tell(StepEvent::Kind::kNotReached, {i, done + 1, false, false}, std::nullopt);
+  }
+}
+
+void StepRunner::container_ended() {
+  quit_ = true;
+  order_.reset();
+  for (Running& running : all_) {
+    if (!std::exchange(running.ended, true)) tell(StepEvent::Kind::kLost, running, std::nullopt);
+  }
+  current_ = -1;
+  tell_not_reached();
 }
 
 void StepRunner::next() {
@@ -96,7 +118,7 @@ void StepRunner::next() {
 void StepRunner::start(size_t index, int64_t repetition) {
   const ContainerStep& step = steps_[index];
   const auto id = static_cast<int32_t>(all_.size());
-  all_.push_back({index, repetition, false});
+  all_.push_back({index, repetition, false, false});
   if (!step.background) current_ = id;
   tell(StepEvent::Kind::kBegan, all_.back(), std::nullopt);
   HoldChannel::Order order{.kind = FATHOM_HOLD_STEP, .id = id};
@@ -115,7 +137,8 @@ void StepRunner::give(const HoldChannel::Order& order) {
 
 void StepRunner::ended(int32_t id, std::optional<int> status) {
   if (id < 0 || static_cast<size_t>(id) >= all_.size()) return;
-  const Running& running = all_[static_cast<size_t>(id)];
+  Running& running = all_[static_cast<size_t>(id)];
+  if (std::exchange(running.ended, true)) return;
   tell(StepEvent::Kind::kEnded, running, status);
   const bool failed = !status || exit_status_of(*status) != 0;
   // One that was ended at its limit has done what was asked of it.

@@ -30,6 +30,8 @@ class StepRunner {
   Status begin();
   // Hears what hold said; call when its socket or the timer is readable, and take_events after it.
   void attend();
+  // The container has ended: no step goes on, and no step begins.
+  void container_ended();
   // To what runs; no step begins any more.
   void signal(int number);
   // To be called until there are none: a step starts when the event of its beginning has been
@@ -40,7 +42,7 @@ class StepRunner {
   struct Running {
     size_t step = 0;
     int64_t repetition = 0;
-    bool timed_out = false;
+    bool timed_out = false, ended = false;
   };
   // false: nothing is to be done until hold says something.
   bool go_on();
@@ -52,6 +54,7 @@ class StepRunner {
   void check_limit();
   void set_timer(int64_t delay_ns) const;
   void quit();
+  void tell_not_reached();
   void tell(StepEvent::Kind kind, const Running& running, std::optional<int> status);
   [[nodiscard]] const std::vector<std::string>& command_of(size_t step) const;
 
@@ -66,6 +69,7 @@ class StepRunner {
   size_t step_ = 0;
   int64_t repetition_ = 0;
   bool begun_ = false, stopping_ = false, killed_ = false, quit_ = false;
+  bool told_not_reached_ = false;
   int status_ = 0;  // to exit with
 };
 

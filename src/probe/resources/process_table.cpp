@@ -96,6 +96,7 @@ void ProcessTable::begin_root(int64_t now_ns, std::string_view name) {
   if (root == nullptr) return;
   root->row.start_ns = now_ns;
   if (!name.empty()) root->row.name = out_.string(name);
+  own_root_ = !name.empty();
   for (auto& [tid, thread] : root->live_threads) {
     thread.row.start_ns = now_ns;
     thread.row.name = root->row.name;
@@ -105,6 +106,11 @@ void ProcessTable::begin_root(int64_t now_ns, std::string_view name) {
 }
 
 ProcessTable::Entry* ProcessTable::find(int64_t pid) {
+  const auto found = entries_.find(pid);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+const ProcessTable::Entry* ProcessTable::find(int64_t pid) const {
   const auto found = entries_.find(pid);
   return found == entries_.end() ? nullptr : &found->second;
 }
@@ -130,7 +136,10 @@ ProcessTable::Entry& ProcessTable::add(int64_t pid, Maybe ppid, int64_t time_ns,
     close(before);
   }
   const StringId container = container_of(pid, ppid);
+  const int64_t container_pid =
+      containers_.contains(pid) ? pid : this->container_pid(ppid.value_or(0));
   Entry& entry = entries_[pid];
+  entry.container_pid = container_pid;
   entry.row.pid = pid;
   entry.row.container = container;
   entry.row.ppid = ppid;
@@ -141,6 +150,11 @@ ProcessTable::Entry& ProcessTable::add(int64_t pid, Maybe ppid, int64_t time_ns,
   touch(entry);
   add_thread(entry, pid, time_ns, name);
   return entry;
+}
+
+int64_t ProcessTable::container_pid(int64_t pid) const {
+  const Entry* entry = find(pid);
+  return entry == nullptr ? 0 : entry->container_pid;
 }
 
 StringId ProcessTable::container_of(int64_t pid, Maybe ppid) {
@@ -198,6 +212,7 @@ void ProcessTable::on_fork(const TaskEvent& event) {
 }
 
 void ProcessTable::on_exec(Entry& entry, const TaskEvent& event) {
+  if (entry.row.pid == root_pid_) own_root_ = false;
   if (!event.name.empty()) entry.row.name = out_.string(event.name);
   entry.starts_ranks = starts_ranks(event.name);
   if (!event.exe.empty()) entry.row.exe = out_.string(event.exe);
@@ -353,13 +368,15 @@ void ProcessTable::end_overdue() {
 
 void ProcessTable::write_changes() {
   end_overdue();
-  for (const Thread& thread : changed_threads_) out_.add(thread);
+  for (const Thread& thread : changed_threads_)
+    if (is_listed(thread.pid)) out_.add(thread);
   changed_threads_.clear();
   ++round_;
   for (const int64_t pid : std::exchange(changed_, {})) {
     Entry* entry = find(pid);
     if (entry == nullptr || !entry->changed) continue;
     entry->changed = false;
+    if (!is_listed(pid)) continue;
     fill(*entry);
     out_.add(entry->row);
   }
@@ -396,6 +413,7 @@ void ProcessTable::close(std::unordered_map<int64_t, Entry>::iterator ended) {
     out_.add(entry.row);
   }
   add_usage(closed_sum_, usage_of(entry.row));
+  if (entry.container_pid != 0) add_usage(closed_of_[entry.container_pid], usage_of(entry.row));
   exact_ = exact_ && entry.told_at_exit;
   entries_.erase(ended);
 }
@@ -420,9 +438,20 @@ std::vector<int64_t> ProcessTable::live() const {
   return pids;
 }
 
+TaskUsage ProcessTable::sum_of_container(int64_t pid) {
+  TaskUsage sum = closed_of_[pid];
+  for (auto& [each, entry] : entries_) {
+    if (entry.container_pid != pid) continue;
+    fill(entry);
+    add_usage(sum, usage_of(entry.row));
+  }
+  return sum;
+}
+
 TaskUsage ProcessTable::sum() {
   TaskUsage sum = closed_sum_;
   for (auto& [pid, entry] : entries_) {
+    if (!is_listed(pid)) continue;
     fill(entry);
     exact_ = exact_ && (entry.alive || entry.told_at_exit);
     add_usage(sum, usage_of(entry.row));

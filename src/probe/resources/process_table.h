@@ -42,7 +42,10 @@ class ProcessTable final : public TaskListener {
   // exits are told.
   void settle(const RunningProcess& process);
   [[nodiscard]] bool knows(int64_t pid) const { return entries_.contains(pid); }
-  // The root, which waited until now, begins; it is called so until it executes its program.
+  // The first process of the container that this one is in; 0: no container, or the only one.
+  [[nodiscard]] int64_t container_pid(int64_t pid) const;
+  // The root, which waited until now, begins. With a name, it is the recorder's own program of that
+  // name, and not listed or counted until it executes another.
   void begin_root(int64_t now_ns, std::string_view name = {});
   // How the root ended, into the run's row.
   void tell_end(Run& run) const;
@@ -60,12 +63,16 @@ class ProcessTable final : public TaskListener {
   [[nodiscard]] std::vector<int64_t> live() const;
   // Those that ended since the last write_changes and told that they used this much.
   [[nodiscard]] std::vector<int64_t> just_ended(int64_t least_cpu_ns) const;
-  [[nodiscard]] int64_t live_count() const { return live_count_; }
-  [[nodiscard]] int64_t process_count() const { return process_count_; }
-  [[nodiscard]] int64_t thread_count() const { return thread_count_; }
+  [[nodiscard]] int64_t live_count() const {
+    return live_count_ - (own_root_ && find(root_pid_)->alive ? 1 : 0);
+  }
+  [[nodiscard]] int64_t process_count() const { return process_count_ - (own_root_ ? 1 : 0); }
+  [[nodiscard]] int64_t thread_count() const { return thread_count_ - (own_root_ ? 1 : 0); }
   // Sums over all processes; absent figures count as nothing, and are absent if every process lacks
   // them.
   [[nodiscard]] TaskUsage sum();
+  // The same over those of a container, by its first process.
+  [[nodiscard]] TaskUsage sum_of_container(int64_t pid);
   // Whether every process whose row is closed told its figures itself.
   [[nodiscard]] bool exact() const { return exact_; }
 
@@ -94,6 +101,7 @@ class ProcessTable final : public TaskListener {
     bool changed = false;
     bool told_at_exit = false;  // `ended` holds memory and I/O, not CPU time alone
     bool settled = false;       // alive, and `ended` is all it has used
+    int64_t container_pid = 0;  // first process of its container
     Process row;
     std::map<int64_t, LiveThread> live_threads;
     TaskUsage ended;  // sum of the threads that have ended
@@ -114,6 +122,8 @@ class ProcessTable final : public TaskListener {
   // Writes the row of an ended process for good and forgets it: a run may have millions.
   void close(std::unordered_map<int64_t, Entry>::iterator ended);
   Entry* find(int64_t pid);
+  [[nodiscard]] const Entry* find(int64_t pid) const;
+  [[nodiscard]] bool is_listed(int64_t pid) const { return !own_root_ || pid != root_pid_; }
   Entry& add(int64_t pid, Maybe ppid, int64_t time_ns, StringId name);
   StringId container_of(int64_t pid, Maybe ppid);
   void add_thread(Entry& entry, int64_t tid, int64_t time_ns, StringId name);
@@ -134,7 +144,9 @@ class ProcessTable final : public TaskListener {
   std::vector<Thread> changed_threads_;
   int64_t round_ = 0;  // calls of write_changes
   TaskUsage closed_sum_;
+  std::map<int64_t, TaskUsage> closed_of_;  // the same by container
   bool exact_ = true;
+  bool own_root_ = false;  // the root still is the recorder's own program
   int64_t live_count_ = 0, process_count_ = 0, thread_count_ = 0;
 };
 

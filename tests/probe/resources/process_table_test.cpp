@@ -56,13 +56,36 @@ TaskUsage usage(int64_t cpu_ns, int64_t written, int64_t peak) {
   return usage;
 }
 
-TEST_F(ProcessTableTest, OneThatNeverExecutesAProgramHasTheNameItBeganWith) {
+TEST_F(ProcessTableTest, TheRecordersOwnProgramIsNoProcessOfTheRunUntilItExecutesAnother) {
   table_.begin_root(15, "fathom-hold");
-  EXPECT_EQ(text(rows()[100].name), "fathom-hold");
+  EXPECT_TRUE(rows().empty());
+  EXPECT_EQ(table_.process_count(), 0);
+  EXPECT_EQ(table_.thread_count(), 0);
+  EXPECT_EQ(table_.live_count(), 0);
+  fork(16, 101, 101, 100);
+  EXPECT_EQ(rows().size(), 1U);
+  EXPECT_EQ(table_.process_count(), 1);
   TaskEvent event = event_of(Kind::kExec, 20, 100, 100);
   event.name = "program";
   table_.on_task(event);
   EXPECT_EQ(text(rows()[100].name), "program");
+  EXPECT_EQ(table_.process_count(), 2);
+}
+
+TEST_F(ProcessTableTest, ProcessesAreOfTheContainerOfTheirParent) {
+  MemorySink sink;
+  RecordStream out(sink);
+  ProcessTable table(out, 0, std::nullopt, {{200, "a"}, {300, "b"}});
+  for (const int64_t pid : {200, 300}) {
+    TaskEvent event = event_of(Kind::kFork, 20, pid, pid);
+    table.on_task(event);
+  }
+  TaskEvent child = event_of(Kind::kFork, 21, 301, 301);
+  child.ppid = 300;
+  table.on_task(child);
+  EXPECT_EQ(table.container_pid(200), 200);
+  EXPECT_EQ(table.container_pid(301), 300);
+  EXPECT_EQ(table.container_pid(999), 0);
 }
 
 TEST_F(ProcessTableTest, ThreadsAddUpAndTheLeadersCodeCounts) {
