@@ -20,7 +20,7 @@
 namespace fathom {
 namespace {
 
-// What is usually wanted of a run into a folder.
+// The defaults for a directory; those that the recording has nothing for are skipped.
 constexpr std::array kUsual = {"sizing", "plot", "html", "output.json", "stats.csv"};
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kExtensions = {
     {{"json", ".json"},
@@ -37,7 +37,10 @@ Status write_one(const ReportInfo& report, const Recording& recording, const std
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "we"), std::fclose);
   if (!file) return errno_error("open " + path);
   options.out = file.get();
-  TRY(report.write(recording, options));
+  if (auto written = report.write(recording, options); !written.ok()) {
+    (void)unlink(path.c_str());  // no file rather than an empty one
+    return written;
+  }
   if (std::fclose(file.release()) != 0) return errno_error("write " + path);
   return {};
 }
@@ -78,6 +81,7 @@ Result<RunResults> RunResults::from(const Arguments& arguments) {
   }
   if (results.folder_.empty()) return results;
   if (results.reports_.empty()) {
+    results.defaults_ = true;
     for (const char* name : kUsual) {
       TRY_ASSIGN(const ReportInfo* report, find_report(name));
       results.reports_.push_back(report);
@@ -119,6 +123,10 @@ bool RunResults::write(const std::string& path) const {
       if (written.ok() && !quiet_) log_info("wrote {}", file);
     }
     if (written.ok()) continue;
+    if (defaults_ && written.error().code == Code::kNotFound) {
+      if (!quiet_) log_info("skipped {}: {}", result_file(*report), written.error().message);
+      continue;
+    }
     log_failure(std::move(written).error().within(std::string("report ") + report->name),
                 LogLevel::kWarning);
     all = false;

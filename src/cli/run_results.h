@@ -18,13 +18,14 @@ class RunResults {
   static Result<RunResults> from(const Arguments& arguments);
 
   [[nodiscard]] bool wanted() const { return !reports_.empty(); }
-  // Every format that can be written is; the others are warned about. Returns whether all were.
+  // Every format that can be written is; the others are warned about. Returns whether all were. Of
+  // the default formats, those that the recording has nothing for are not missed.
   bool write(const std::string& recording) const;
 
  private:
   std::vector<const ReportInfo*> reports_;
   std::string folder_;  // empty: texts go to stdout, files beside the recording
-  bool quiet_ = false;
+  bool quiet_ = false, defaults_ = false;
 };
 
 // The file of a format: "sizing.txt", "plot.svg", "output.json".

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/proc.h"
 #include "base/text.h"
+#include "launch/cgroup_limits.h"
 #include "launch/container/engine.h"
 #include "launch/pidfd.h"
 
@@ -33,10 +34,14 @@ class AttachedTarget final : public Target {
     }
     return {};
   }
-  void take_cgroup(Cgroup cgroup) { cgroup_ = std::move(cgroup); }
+  void take_cgroup(Cgroup cgroup) {
+    facts_.limits = cgroup_limits_text(cgroup);
+    cgroup_ = std::move(cgroup);
+  }
+  [[nodiscard]] TargetFacts facts() const override { return facts_; }
   // Containers by their names, each with its first process and, where it can be seen, its cgroup.
   void take_container(const std::string& name, int64_t pid, std::unique_ptr<Cgroup> cgroup) {
-    parts_.push_back({name, "", pid, cgroup.get()});
+    parts_.push_back({name, cgroup ? cgroup_limits_text(*cgroup) : "", pid, cgroup.get()});
     part_cgroups_.push_back(std::move(cgroup));
   }
   [[nodiscard]] std::vector<TargetPart> parts() const override { return parts_; }
@@ -80,6 +85,7 @@ class AttachedTarget final : public Target {
   }
 
   Scope scope_;
+  TargetFacts facts_;
   std::optional<Cgroup> cgroup_;
   Fd poll_;
   std::vector<Root> roots_;  // that still run

@@ -46,6 +46,14 @@ std::vector<int64_t> times_of(const Points& points) {
   return times;
 }
 
+// The same of those at which CPU time was read as well: memory is read more often.
+std::vector<int64_t> times_of(const Looks& looks) {
+  Points both;
+  for (const auto& [time_ns, bytes] : looks.memory)
+    if (looks.user.contains(time_ns) && looks.system.contains(time_ns)) both[time_ns] = bytes;
+  return times_of(both);
+}
+
 // Of a total, between two looks; absent: it was not looked at then.
 std::optional<double> rate_between(const Points& points, int64_t from_ns, int64_t to_ns) {
   const auto from = points.find(from_ns), to = points.find(to_ns);
@@ -105,7 +113,7 @@ Status write_waap_json(const Recording& recording, const ReportOptions& options)
   TRY_ASSIGN(const Loaded loaded, load(recording));
   std::string text = "[";
   const char* between = "\n";
-  const std::vector<int64_t> times = times_of(loaded.looks.memory);
+  const std::vector<int64_t> times = times_of(loaded.looks);
   for (size_t i = 1; i < times.size(); ++i) {
     const int64_t time_ns = times[i];
     const double bytes = loaded.looks.memory.at(time_ns);

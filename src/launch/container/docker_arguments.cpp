@@ -78,7 +78,8 @@ template <const char* Name>
 Status limit(const std::string& value, ContainerRequest& request) {
   return read_limits(std::string(Name) + "=" + value, request.limits);
 }
-constexpr char kCpus[] = "cpus", kMemory[] = "memory", kPids[] = "pids", kCpuset[] = "cpuset";
+constexpr char kArgumentCpus[] = "cpus", kArgumentMemory[] = "memory", kArgumentPids[] = "pids",
+               kArgumentCpuset[] = "cpuset";
 
 constexpr Option kOptions[] = {
     {"--name", "", true, set<&ContainerRequest::name>},
@@ -93,10 +94,10 @@ constexpr Option kOptions[] = {
     {"--gpus", "", true, set<&ContainerRequest::gpus>},
     {"--entrypoint", "", true, set_entrypoint},
     {"--shm-size", "", true, set_shm},
-    {"--cpus", "", true, limit<kCpus>},
-    {"--memory", "-m", true, limit<kMemory>},
-    {"--pids-limit", "", true, limit<kPids>},
-    {"--cpuset-cpus", "", true, limit<kCpuset>},
+    {"--cpus", "", true, limit<kArgumentCpus>},
+    {"--memory", "-m", true, limit<kArgumentMemory>},
+    {"--pids-limit", "", true, limit<kArgumentPids>},
+    {"--cpuset-cpus", "", true, limit<kArgumentCpuset>},
     {"--cap-add", "", true, append<&ContainerRequest::capabilities>},
     {"--cap-drop", "", true, append<&ContainerRequest::dropped_capabilities>},
     {"--security-opt", "", true, append<&ContainerRequest::security>},
