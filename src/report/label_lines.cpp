@@ -30,7 +30,9 @@ void LabelLines::write(std::string_view label, const std::vector<std::string>& p
   size_t used = kIndent;
   bool first = true;
   for (const std::string& whole : parts) {
-    const std::string part = fit(whole, prose_columns(*options_) - kIndent);
+    // A line of a file may have any width.
+    const std::string part =
+        options_->columns < kAnyWidth ? fit(whole, options_->columns - kIndent) : whole;
     const size_t width = display_width(part);
     if (!first && used + display_width(kDot) + width > prose_columns(*options_)) {
       text += "\n" + std::string(kIndent, ' ');

@@ -79,28 +79,45 @@ Result<std::vector<NodeDescription>> load_nodes(const std::string& path) {
 
 NodeFit check_fit(const NodeDescription& node, const SizingFigures& figures,
                   const SizingAdvice& advice) {
-  NodeFit fit{node.name, true, {}};
-  std::vector<std::string> used;
-  const auto check = [&](const char* what, double need, const std::optional<double>& there,
-                         const auto& text) {
-    if (!there || need <= 0) return;
-    if (need > *there) {
-      fit.fits = false;
-      fit.reasons.push_back(fmt::format("{}: needs {}, has {}", what, text(need), text(*there)));
-    } else {
-      used.push_back(fmt::format("{:.0f} % of its {}", 100 * need / *there, what));
+  NodeFit fit{node.name, NodeFit::Verdict::kFits, {}};
+  std::vector<std::string> missing, used, unknown;
+  const auto check = [&](const char* what, const char* of, const std::optional<double>& need,
+                         const std::optional<double>& there, const auto& text,
+                         const std::string& note = {}) {
+    if (!there) return;
+    if (!need) {
+      unknown.push_back(std::string(what) + ": not measured");
+    } else if (*need > *there) {
+      missing.push_back(fmt::format("{}: {}{}{}, has {}", what, of, text(*need),
+                                    note.empty() ? "" : " (" + note + ")", text(*there)));
+    } else if (*need > 0) {
+      used.push_back(fmt::format("{:.0f} % of its {} ({}{} of {}{})", 100 * *need / *there, what,
+                                 of, text(*need), text(*there), note.empty() ? "" : "; " + note));
     }
   };
   const auto cores = [](double value) { return fmt::format("{:.2f}", value); };
   const auto bytes = [](double value) { return format_bytes(value); };
+  const auto rate = [](double value) { return format_bytes(value) + "/s"; };
   const auto count = [](double value) { return fmt::format("{:g}", value); };
-  check("cores", advice.request_cores, node.cores, cores);
-  check("memory", advice.limit_bytes, node.memory_bytes, bytes);
-  check("GPUs", advice.gpus, node.gpus, count);
-  check("GPU memory", figures.gpu_memory_bytes.value_or(0), node.gpu_memory_bytes, bytes);
-  check("disk", figures.disk_read.value_or(0) + figures.disk_written.value_or(0),
-        node.disk_bytes_per_s, bytes);
-  if (fit.fits) fit.reasons = used;
+  check("cores", "request ", advice.request_cores, node.cores, cores);
+  check("memory", "request ", advice.request_bytes, node.memory_bytes, bytes,
+        figures.peak_memory_bytes ? "needed " + format_bytes(*figures.peak_memory_bytes) : "");
+  check("GPUs", "", advice.gpus, node.gpus, count);
+  check("GPU memory", "", figures.gpu_memory_bytes.value_or(0), node.gpu_memory_bytes, bytes);
+  std::optional<double> disk;
+  if (figures.disk_read && figures.disk_written) disk = *figures.disk_read + *figures.disk_written;
+  check("disk", "", disk, node.disk_bytes_per_s, rate);
+  if (!missing.empty()) {
+    fit.verdict = NodeFit::Verdict::kDoesNotFit;
+    fit.reasons = missing;
+    return fit;
+  }
+  if (!unknown.empty()) fit.verdict = NodeFit::Verdict::kUnknown;
+  fit.reasons = used;
+  fit.reasons.insert(fit.reasons.end(), unknown.begin(), unknown.end());
+  if (node.memory_bytes && advice.limit_bytes.value_or(0) > *node.memory_bytes)
+    fit.reasons.push_back("its limit of " + format_bytes(*advice.limit_bytes) +
+                          " exceeds the memory");
   return fit;
 }
 

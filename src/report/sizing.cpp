@@ -94,11 +94,6 @@ class AllSeries {
     const auto found = all_.find(name);
     return found == all_.end() || found->second.points.empty() ? nullptr : &found->second;
   }
-  // The cgroup's, which misses nobody, else the tree's.
-  [[nodiscard]] const Series* used(const std::string& name) const {
-    const Series* own = find("cgroup " + name);
-    return own != nullptr ? own : find("tree " + name);
-  }
   // Two that add up, together.
   [[nodiscard]] Series sum(const std::string& scope, const std::string& first,
                            const std::string& second) const {
@@ -142,6 +137,18 @@ double window_of(const Summary& summary) {
 std::optional<double> most_a_second(const Series* series) {
   if (series == nullptr || series->points.size() < 2) return std::nullopt;
   return series->busiest_second();
+}
+
+// Either source can lack bytes: version 1 of cgroups charges no writeback, version 2 only what was
+// written back during the recording, and processes are not accounted for what others started.
+std::optional<double> disk_rate(const Series* cgroup, const Series* processes, DiskSource& source) {
+  const auto total = [](const Series* series) {
+    return series == nullptr || series->points.size() < 2 ? -1 : series->increase();
+  };
+  const double charged = total(cgroup), accounted = total(processes);
+  if (charged < 0 && accounted < 0) return std::nullopt;
+  source = accounted > charged ? DiskSource::kProcesses : DiskSource::kCgroup;
+  return most_a_second(accounted > charged ? processes : cgroup);
 }
 
 // What could run at once: no more than there are cores, threads and CPU limit.
@@ -223,6 +230,7 @@ std::vector<MemoryReading> readings_of(const AllSeries& all, const std::string& 
   fill("memory_interval_peak", [](MemoryReading& at, double v) { at.interval_peak = v; });
   fill("memory_lifetime_peak", [](MemoryReading& at, double v) { at.lifetime_peak = v; });
   fill("memory_limit_hits_total", [](MemoryReading& at, double v) { at.limit_hits = v; });
+  fill("memory_at_limit", [](MemoryReading& at, double v) { at.at_limit = v; });
   return readings;
 }
 
@@ -303,8 +311,10 @@ SizingFigures figures_of(const AllSeries& all, const std::string& scope, const S
   figures.mean_cores = cpu.mean_rate();
   add_rates(cpu, summary, false, figures);
   add_need(all, scope, processes, figures);
-  figures.disk_read = most_a_second(find("disk_read_total"));
-  figures.disk_written = most_a_second(find("disk_written_total"));
+  figures.disk_read =
+      disk_rate(find("disk_read_total"), find("process_disk_read_total"), figures.disk_read_source);
+  figures.disk_written = disk_rate(find("disk_written_total"), find("process_disk_written_total"),
+                                   figures.disk_written_source);
   figures.net_received = most_a_second(find("net_received_total"));
   figures.net_sent = most_a_second(find("net_sent_total"));
   if (const Series* kills = find("oom_kills_total")) figures.oom_kills = kills->increase();
@@ -365,18 +375,23 @@ void read_kept_limits(std::string_view text, SizingFigures& figures) {
 
 SizingAdvice advise(const SizingFigures& figures) {
   SizingAdvice advice;
-  advice.request_cores = std::max(kCpuStep, up_to(figures.p95_cores.value_or(0), kCpuStep));
-  advice.limit_cores = std::max(advice.request_cores,
-                                up_to(figures.peak_cores.value_or(0) * kCpuLimitRoom, kCpuStep));
-  const double memory = figures.peak_memory_bytes.value_or(0);
-  advice.request_bytes = std::max(kMemoryStep, up_to(memory * kMemoryRoom, kMemoryStep));
-  advice.limit_bytes =
-      std::max({advice.request_bytes, up_to(memory * kMemoryLimitRoom, kMemoryStep),
-                up_to(figures.memory.floor, kMemoryStep)});
+  if (figures.p95_cores) {
+    const double request = std::max(kCpuStep, up_to(*figures.p95_cores, kCpuStep));
+    const double limit = up_to(figures.peak_cores.value_or(0) * kCpuLimitRoom, kCpuStep);
+    advice.request_cores = request;
+    advice.limit_cores = std::max(request, limit);
+  }
+  if (figures.peak_memory_bytes) {
+    const double memory = *figures.peak_memory_bytes;
+    const double request = std::max(kMemoryStep, up_to(memory * kMemoryRoom, kMemoryStep));
+    advice.request_bytes = request;
+    advice.limit_bytes = std::max({request, up_to(memory * kMemoryLimitRoom, kMemoryStep),
+                                   up_to(figures.memory.floor, kMemoryStep)});
+  }
   // What was killed for want of memory, or held at its limit, has not shown what it needs.
   if (figures.oom_kills > 0 && figures.limit_memory_bytes)
-    advice.request_bytes = advice.limit_bytes =
-        std::max(advice.limit_bytes, up_to(*figures.limit_memory_bytes * 2, kMemoryStep));
+    advice.request_bytes = advice.limit_bytes = std::max(
+        advice.limit_bytes.value_or(0), up_to(*figures.limit_memory_bytes * 2, kMemoryStep));
   advice.gpus = figures.gpu_share || figures.gpu_memory_bytes ? 1 : 0;
   return advice;
 }
@@ -402,9 +417,9 @@ std::vector<std::string> sizing_warnings(const SizingFigures& figures, int64_t d
   std::vector<std::string> warnings;
   if (figures.oom_kills > 0)
     warnings.push_back(fmt::format(
-        "killed for want of memory ({:.0f} time{}): what it needs is more than what was seen; the "
-        "advice is twice its limit, to be measured again",
-        figures.oom_kills, figures.oom_kills == 1 ? "" : "s"));
+        "out of memory ({:.0f} process{} killed): it needs more than was measured; the advice is "
+        "twice its limit, to be measured again",
+        figures.oom_kills, figures.oom_kills == 1 ? "" : "es"));
   if (figures.throttled_share.value_or(0) > 0.05)
     warnings.push_back(fmt::format(
         "throttled in {:.0f} % of the periods by its CPU limit{}: it would use more, and be "
@@ -433,7 +448,7 @@ std::vector<std::string> sizing_warnings(const SizingFigures& figures, int64_t d
         "recording, may have been needed between them",
         figures.memory.readings, format_bytes(older)));
   if (duration_ns < kLongRun)
-    warnings.push_back("the run was shorter than 10 s: a p95 of few looks says little");
+    warnings.push_back("the run was shorter than 10 s: a p95 of few intervals is uncertain");
   return warnings;
 }
 
@@ -455,8 +470,11 @@ Result<Sizing> work_out_sizing(const Recording& recording, const Summary& summar
   add_cpu(all, summary, figures);
   add_memory(all, summary, processes.of(""), figures);
   add_gpu(all, figures);
-  figures.disk_read = most_a_second(all.used("disk_read_total"));
-  figures.disk_written = most_a_second(all.used("disk_written_total"));
+  figures.disk_read = disk_rate(all.find("cgroup disk_read_total"),
+                                all.find("tree disk_read_total"), figures.disk_read_source);
+  figures.disk_written =
+      disk_rate(all.find("cgroup disk_written_total"), all.find("tree disk_written_total"),
+                figures.disk_written_source);
   figures.net_received = most_a_second(all.find("cgroup net_received_total"));
   figures.net_sent = most_a_second(all.find("cgroup net_sent_total"));
   figures.read_calls = most_a_second(all.find("tree read_chars_total"));

@@ -14,6 +14,13 @@
 
 namespace fathom {
 
+// Where the bytes of disks were counted.
+enum class DiskSource {
+  kNone,
+  kCgroup,     // requests to devices, as charged to the cgroup
+  kProcesses,  // process accounting: pages fetched, and pages made dirty
+};
+
 struct SizingFigures {
   std::optional<double> mean_cores, p95_cores, peak_cores;
   int64_t cpu_intervals = 0, cpu_interval_ns = 0;  // that p95 and peak are of
@@ -23,6 +30,7 @@ struct SizingFigures {
   MemoryNeed memory;
   // Bytes in the busiest second.
   std::optional<double> disk_read, disk_written, net_received, net_sent;
+  DiskSource disk_read_source = DiskSource::kNone, disk_written_source = DiskSource::kNone;
   std::optional<double> read_calls, write_calls;  // also from caches
   std::optional<double> gpu_share, gpu_memory_bytes;
   std::optional<double> throttled_share;  // of the periods of the CPU limit
@@ -33,9 +41,10 @@ struct SizingFigures {
   std::optional<double> limit_cores, limit_memory_bytes;
 };
 
+// Absent: CPU or memory was not measured.
 struct SizingAdvice {
-  double request_cores = 0, limit_cores = 0;
-  double request_bytes = 0, limit_bytes = 0;
+  std::optional<double> request_cores, limit_cores;
+  std::optional<double> request_bytes, limit_bytes;
   int gpus = 0;
 };
 
@@ -45,9 +54,10 @@ struct NodeDescription {
 };
 
 struct NodeFit {
+  enum class Verdict { kFits, kDoesNotFit, kUnknown };  // unknown: something was not measured
   std::string name;
-  bool fits = true;
-  std::vector<std::string> reasons;  // what there is too little of; else how much of it is used
+  Verdict verdict = Verdict::kFits;
+  std::vector<std::string> reasons;  // what is insufficient; else the shares that are used
 };
 
 struct ContainerSizing {
@@ -78,6 +88,7 @@ std::vector<std::string> sizing_warnings(const SizingFigures& figures, int64_t d
 
 // nodes: [{name: edge, cpus: 4, memory: 8g, gpus: 1, gpu_memory: 8g, disk: 100m}]
 Result<std::vector<NodeDescription>> load_nodes(const std::string& path);
+// Compares the requests (what is needed, with its margin) and the busiest second of the disk.
 NodeFit check_fit(const NodeDescription& node, const SizingFigures& figures,
                   const SizingAdvice& advice);
 

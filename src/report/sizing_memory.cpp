@@ -41,9 +41,12 @@ std::optional<double> peak_between(const MemoryReading& from, const MemoryReadin
   return std::nullopt;
 }
 
-// Page cache that gave way to other memory, because the limit was reached.
+// Page cache that gave way to other memory, because the limit was reached. Where only that is
+// known, and not that it was reached again, the cache may have been removed: processes bound what
+// is needed.
 double displaced_cache(const MemoryReading& from, const MemoryReading& to) {
-  if (!(to.limit_hits.value_or(0) > from.limit_hits.value_or(0))) return 0;
+  const bool hit = to.limit_hits.value_or(0) > from.limit_hits.value_or(0);
+  if (!hit && to.at_limit.value_or(0) == 0 && from.at_limit.value_or(0) == 0) return 0;
   return std::max(0.0, inactive_cache(from) - inactive_cache(to));
 }
 
@@ -56,7 +59,10 @@ void add_interval(const MemoryReading& from, const MemoryReading& to,
   const double unseen = std::max(0.0, *peak - std::max(from.usage, to.usage));
   const double seen = std::max(from.working_set, to.working_set);
   need.floor = std::max(need.floor, *peak - cache);
-  double needed = std::min(*peak, seen + unseen + displaced);
+  // What gave way to memory that is still there is in `seen`: all but the cache that remained is
+  // the most that there can have been.
+  double needed = std::min(*peak, seen + unseen);
+  if (displaced > 0) needed = std::max(needed, *peak - cache);
   const double before = std::max(seen, need.needed.value_or(0));
   if (needed <= before) return;
   const double bound = largest_of_processes(processes, from.time_ns, to.time_ns) +
@@ -82,6 +88,7 @@ MemoryNeed memory_need(const std::vector<MemoryReading>& readings,
     raise(need.cache, reading.cache);
     raise(need.lifetime_peak, reading.lifetime_peak);
     raise(need.limit_hits, reading.limit_hits);
+    if (reading.at_limit.value_or(0) != 0) ++need.readings_at_limit;
     raise(need.peak, reading.peak);
   }
   if (need.peak) need.source = MemorySource::kKernelPeak;

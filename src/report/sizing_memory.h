@@ -17,7 +17,7 @@ struct MemoryReading {
   std::optional<double> peak;           // the largest since the recording began
   std::optional<double> interval_peak;  // the largest since the reading before
   std::optional<double> lifetime_peak;  // the largest before the recording
-  std::optional<double> limit_hits;
+  std::optional<double> limit_hits, at_limit;
 };
 
 // The peak resident set of a process, as the kernel kept it.
@@ -40,7 +40,7 @@ struct MemoryNeed {
   double floor = 0;
   std::optional<double> peak, lifetime_peak, anonymous, shared, cache, limit_hits;
   double between_readings = 0;  // of `needed`: seen by the kernel's peak only
-  size_t readings = 0;
+  size_t readings = 0, readings_at_limit = 0;
 };
 
 // Memory is needed where the kernel cannot take it back: all that is charged to the cgroup, less

@@ -24,7 +24,7 @@ std::string per_second(const std::optional<double>& rate) {
 }
 
 // "needs 1.7 cores p95, 612 MB peak, 40 MB/s read, GPU 35 %"
-std::string headline(const SizingFigures& figures) {
+std::string headline(const SizingFigures& figures, const char* verb = "needs ") {
   std::vector<std::string> parts;
   if (figures.p95_cores) parts.push_back(fmt::format("{:.2f} cores p95", *figures.p95_cores));
   if (figures.peak_memory_bytes)
@@ -34,7 +34,7 @@ std::string headline(const SizingFigures& figures) {
   if (figures.disk_written.value_or(0) >= 1e5)
     parts.push_back(per_second(figures.disk_written) + " written");
   if (figures.gpu_share) parts.push_back(fmt::format("GPU {:.0f} %", *figures.gpu_share));
-  return parts.empty() ? "nothing was measured" : "needs " + join(parts, ", ");
+  return parts.empty() ? "nothing was measured" : verb + join(parts, ", ");
 }
 
 bool is_empty(const SizingFigures& figures) {
@@ -94,13 +94,42 @@ void add_memory(const SizingFigures& figures, LabelLines& lines) {
   add(memory.anonymous, "anonymous");
   add(memory.shared, "shared or tmpfs");
   add(memory.cache, "page cache");
-  if (!kernel.empty()) kernel.emplace_back("each at its highest reading");
+  if (!kernel.empty())
+    kernel.emplace_back("each at its highest reading; more between readings is not seen");
   lines.add("", kernel);
   if (!figures.limit_memory_bytes) return;
   std::vector<std::string> limit = {"limit " + format_bytes(*figures.limit_memory_bytes)};
   if (memory.limit_hits.value_or(0) > 0)
     limit.push_back(fmt::format("reached {:.0f} times", *memory.limit_hits));
+  else if (memory.readings_at_limit > 0)
+    limit.push_back(
+        fmt::format("reached at {} of {} readings", memory.readings_at_limit, memory.readings));
   lines.add("", limit);
+}
+
+std::string disk_source(const SizingFigures& figures) {
+  const DiskSource read = figures.disk_read_source, written = figures.disk_written_source;
+  const std::string cgroup = "the cgroup's requests to devices";
+  const std::string dirty = "pages made dirty, by process accounting";
+  if (read == DiskSource::kCgroup && written == DiskSource::kCgroup) return cgroup;
+  if (read == DiskSource::kProcesses && written == DiskSource::kProcesses)
+    return "pages fetched and made dirty, by process accounting";
+  std::vector<std::string> parts;
+  if (read != DiskSource::kNone)
+    parts.push_back("read: " + (read == DiskSource::kCgroup ? cgroup : "process accounting"));
+  if (written != DiskSource::kNone)
+    parts.push_back("written: " + (written == DiskSource::kCgroup ? cgroup : dirty));
+  return join(parts, "; ");
+}
+
+void add_disk(const SizingFigures& figures, LabelLines& lines) {
+  if (!figures.disk_read && !figures.disk_written) return lines.add("Disk", {"not measured"});
+  const auto rate = [](const std::optional<double>& value, const char* what) {
+    return value ? per_second(value) + " " + what : what + std::string(" not measured");
+  };
+  lines.add("Disk", {rate(figures.disk_read, "read"), rate(figures.disk_written, "written"),
+                     "in the busiest second"});
+  lines.add_prose("", disk_source(figures), Style::kPlain);
 }
 
 void add_figures(const SizingFigures& figures, LabelLines& lines) {
@@ -127,8 +156,7 @@ void add_figures(const SizingFigures& figures, LabelLines& lines) {
     if (!parts.empty()) parts.emplace_back(what);
     lines.add(label, parts);
   };
-  pair("Disk", figures.disk_read, "read", figures.disk_written, "written",
-       "in the busiest second, from devices");
+  add_disk(figures, lines);
   pair("I/O", figures.read_calls, "read", figures.write_calls, "written",
        "in the busiest second, by system calls, caches included");
   pair("Network", figures.net_received, "received", figures.net_sent, "sent",
@@ -145,26 +173,35 @@ std::string cpu_text(double cores) {
 }
 
 std::string kubernetes(const SizingAdvice& advice) {
-  std::string text = fmt::format(
-      "resources:\n  requests:\n    cpu: {}\n    memory: {}\n  limits:\n    cpu: {}\n    memory: "
-      "{}\n",
-      cpu_text(advice.request_cores), memory_text(advice.request_bytes),
-      cpu_text(advice.limit_cores), memory_text(advice.limit_bytes));
+  const auto amounts = [](const std::optional<double>& cores, const std::optional<double>& bytes) {
+    return (cores ? "    cpu: " + cpu_text(*cores) + "\n" : "") +
+           (bytes ? "    memory: " + memory_text(*bytes) + "\n" : "");
+  };
+  std::string text = "resources:\n";
+  if (advice.request_cores || advice.request_bytes)
+    text += "  requests:\n" + amounts(advice.request_cores, advice.request_bytes);
+  if (advice.limit_cores || advice.limit_bytes || advice.gpus > 0)
+    text += "  limits:\n" + amounts(advice.limit_cores, advice.limit_bytes);
   if (advice.gpus > 0) text += fmt::format("    nvidia.com/gpu: {}\n", advice.gpus);
   return text;
 }
 
 std::string compose(const SizingAdvice& advice) {
-  std::string text = fmt::format(
-      "deploy:\n  resources:\n    reservations:\n      cpus: \"{:.2f}\"\n      memory: {:.0f}M\n",
-      advice.request_cores, advice.request_bytes / kMiB);
+  const auto amounts = [](const std::optional<double>& cores, const std::optional<double>& bytes) {
+    return (cores ? fmt::format("      cpus: \"{:.2f}\"\n", *cores) : "") +
+           (bytes ? fmt::format("      memory: {:.0f}M\n", *bytes / kMiB) : "");
+  };
+  std::string text = "deploy:\n  resources:\n";
+  if (advice.request_cores || advice.request_bytes || advice.gpus > 0)
+    text += "    reservations:\n" + amounts(advice.request_cores, advice.request_bytes);
   if (advice.gpus > 0)
     text += fmt::format(
         "      devices:\n        - driver: nvidia\n          count: {}\n          capabilities: "
         "[gpu]\n",
         advice.gpus);
-  return text + fmt::format("    limits:\n      cpus: \"{:.2f}\"\n      memory: {:.0f}M\n",
-                            advice.limit_cores, advice.limit_bytes / kMiB);
+  if (advice.limit_cores || advice.limit_bytes)
+    text += "    limits:\n" + amounts(advice.limit_cores, advice.limit_bytes);
+  return text;
 }
 
 std::string indented(const std::string& text) {
@@ -199,22 +236,33 @@ Status add_nodes(const Sizing& sizing, const ReportOptions& options, LabelLines&
   bool first = true;
   for (const NodeDescription& node : nodes) {
     const NodeFit fit = check_fit(node, sizing.figures, sizing.advice);
-    lines.add(first ? "Fit" : "",
-              {printable(fit.name) + (fit.fits ? " fits" : " does not fit") +
-               (fit.reasons.empty() ? "" : ": " + join(fit.reasons, ", "))},
-              fit.fits ? Style::kPlain : Style::kWarning);
+    const char* verdict = fit.verdict == NodeFit::Verdict::kFits      ? " fits"
+                          : fit.verdict == NodeFit::Verdict::kUnknown ? " may fit"
+                                                                      : " does not fit";
+    lines.add_prose(
+        first ? "Fit" : "",
+        printable(fit.name) + verdict + (fit.reasons.empty() ? "" : ": " + join(fit.reasons, ", ")),
+        fit.verdict == NodeFit::Verdict::kFits ? Style::kPlain : Style::kWarning);
     first = false;
   }
+  lines.add_prose("", "requests, and the busiest second of the disk, of what each node has",
+                  Style::kPlain);
   return {};
 }
 
 void add_advice(const SizingFigures& figures, const SizingAdvice& advice, LabelLines& lines) {
-  lines.add("Request", {cpu_text(advice.request_cores) + " CPU",
-                        memory_text(advice.request_bytes) + " memory"});
-  lines.add_prose("", request_rule(), Style::kPlain);
-  lines.add("Limit",
-            {cpu_text(advice.limit_cores) + " CPU", memory_text(advice.limit_bytes) + " memory"});
-  lines.add_prose("", limit_rule(figures), Style::kPlain);
+  const auto parts = [](const std::optional<double>& cores, const std::optional<double>& bytes) {
+    std::vector<std::string> texts;
+    if (cores) texts.push_back(cpu_text(*cores) + " CPU");
+    if (bytes) texts.push_back(memory_text(*bytes) + " memory");
+    return texts;
+  };
+  const auto request = parts(advice.request_cores, advice.request_bytes);
+  const auto limit = parts(advice.limit_cores, advice.limit_bytes);
+  lines.add("Request", request);
+  if (!request.empty()) lines.add_prose("", request_rule(), Style::kPlain);
+  lines.add("Limit", limit);
+  if (!limit.empty()) lines.add_prose("", limit_rule(figures), Style::kPlain);
 }
 
 // One container after the other, each as if it were alone.
@@ -250,7 +298,7 @@ std::string snippets(const Sizing& sizing) {
 
 }  // namespace
 
-Status write_sizing_report(const Recording& recording, const ReportOptions& given) {
+Status write_sizing_report(const Recording& recording, const ReportOptions& options) {
   TRY_ASSIGN(const Summary summary, summarize(recording));
   TRY_ASSIGN(const Sizing sizing, work_out_sizing(recording, summary));
   if (is_empty(sizing.figures) && sizing.containers.empty()) {
@@ -258,12 +306,12 @@ Status write_sizing_report(const Recording& recording, const ReportOptions& give
                  "record them with: fathom run -- COMMAND"};
   }
   TRY_ASSIGN(const std::vector<StepRow> steps, load_steps(recording));
-  ReportOptions options = given;
-  options.columns = prose_columns(given);
-  std::string text = styled(Style::kHeading,
-                            fit(printable(summary.text(summary.run().label)), options.columns / 2),
-                            options.colours) +
-                     " " + headline(sizing.figures) + "\n";
+  // A container may have the name of the run.
+  const size_t several = sizing.containers.size();
+  const std::string title = several > 0 ? fmt::format("{} containers together", several)
+                                        : printable(summary.text(summary.run().label));
+  std::string text = styled(Style::kHeading, fit(title, options.columns / 2), options.colours) +
+                     " " + headline(sizing.figures, several > 0 ? "need " : "needs ") + "\n";
   LabelLines lines(options, text);
   add_figures(sizing.figures, lines);
   add_advice(sizing.figures, sizing.advice, lines);

@@ -236,11 +236,11 @@ void add_recorder(const Summary& summary, LabelLines& lines) {
   // The kernel charges it to the program, or to others on the host.
   if (run.recorder_bpf_ns)
     cpu += " + " + format_duration_ns(*run.recorder_bpf_ns) + " in BPF programs";
-  std::vector<std::string> parts = {cpu,
-                                    format_bytes(run.recorder_rss_bytes.value_or(0)) + " + " +
-                                        format_bytes(run.recorder_buffer_bytes.value_or(0)) +
-                                        " in the kernel",
-                                    plural(run.records.value_or(0), "record", "records")};
+  std::vector<std::string> parts = {
+      cpu,
+      "peak " + format_bytes(run.recorder_rss_bytes.value_or(0)) + " + " +
+          format_bytes(run.recorder_buffer_bytes.value_or(0)) + " in the kernel",
+      plural(run.records.value_or(0), "record", "records")};
   const int64_t dropped = run.dropped.value_or(0);
   for (std::string& part : dropped_parts(summary)) parts.push_back(std::move(part));
   lines.add("Recorder", parts,

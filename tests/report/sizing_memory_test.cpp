@@ -67,6 +67,21 @@ TEST(MemoryNeed, SeesASpikeThatDisplacedPageCacheAtTheLimit) {
   EXPECT_DOUBLE_EQ(*memory_need(readings, kUnknownProcesses).needed, 5 * kMB);
 }
 
+// 20 MB of anonymous memory are there when the kernel has taken as much page cache: not 40.
+TEST(MemoryNeed, CountsMemoryThatDisplacedPageCacheOnce) {
+  std::vector<MemoryReading> readings = {reading(0, 96, 95), reading(10, 96, 75)};
+  for (MemoryReading& at : readings) {
+    at.interval_peak = 96 * kMB;
+    at.at_limit = 1;
+  }
+  const MemoryNeed need = memory_need(readings, kUnknownProcesses);
+  EXPECT_DOUBLE_EQ(*need.needed, 21 * kMB);
+  EXPECT_EQ(need.readings_at_limit, 2U);
+  readings[1] = reading(10, 76, 75);  // given back before the reading
+  readings[1].interval_peak = 96 * kMB;
+  EXPECT_DOUBLE_EQ(*memory_need(readings, kUnknownProcesses).needed, 21 * kMB);
+}
+
 // A temporary file of 47 MB came and went between two readings: no process can have had it. As a
 // limit less is not safe, for the page cache was not seen.
 TEST(MemoryNeed, IsNoMoreThanTheProcessesOfTheTimeEverHad) {

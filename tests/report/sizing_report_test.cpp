@@ -9,6 +9,7 @@
 namespace fathom {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -52,6 +53,7 @@ class MadeContainer : public MadeRun {
     step.start_ns = from_s * kMadeSecond;
     step.end_ns = to_s * kMadeSecond;
     step.exit_status = 0;
+    step.timed_out = 0;
     step.user_ns = kMadeSecond;
     step.system_ns = 0;
     step.peak_bytes = 123'000'000;
@@ -191,14 +193,62 @@ TEST(NodeFit, SaysWhatThereIsTooLittleOf) {
   SizingAdvice advice;
   advice.request_cores = 1.5;
   advice.limit_bytes = 2e9;
+  advice.request_bytes = 1.5e9;
+  figures.peak_memory_bytes = 1.2e9;
   NodeDescription node{"edge", 4.0, 1e9, {}, {}, {}};
   const NodeFit small = check_fit(node, figures, advice);
-  EXPECT_FALSE(small.fits);
-  EXPECT_THAT(small.reasons.at(0), HasSubstr("memory: needs 2.0 GB, has 1.0 GB"));
+  EXPECT_EQ(small.verdict, NodeFit::Verdict::kDoesNotFit);
+  EXPECT_THAT(small.reasons,
+              testing::ElementsAre("memory: request 1.5 GB (needed 1.2 GB), has 1.0 GB"));
+  node.memory_bytes = 1.8e9;
+  const NodeFit tight = check_fit(node, figures, advice);
+  EXPECT_EQ(tight.verdict, NodeFit::Verdict::kFits);
+  EXPECT_THAT(tight.reasons.back(), HasSubstr("its limit of 2.0 GB exceeds the memory"));
   node.memory_bytes = 8e9;
   const NodeFit large = check_fit(node, figures, advice);
-  EXPECT_TRUE(large.fits);
-  EXPECT_THAT(large.reasons, testing::ElementsAre("38 % of its cores", "25 % of its memory"));
+  EXPECT_EQ(large.verdict, NodeFit::Verdict::kFits);
+  EXPECT_THAT(large.reasons,
+              testing::ElementsAre("38 % of its cores (request 1.50 of 4.00)",
+                                   "19 % of its memory (request 1.5 GB of 8.0 GB; needed 1.2 GB)"));
+}
+
+TEST(NodeFit, WhatWasNotMeasuredIsNotNothing) {
+  SizingFigures figures;
+  NodeDescription node{"edge", 4.0, 1e9, {}, {}, 1e6};
+  const NodeFit unknown = check_fit(node, figures, advise(figures));
+  EXPECT_EQ(unknown.verdict, NodeFit::Verdict::kUnknown);
+  EXPECT_THAT(unknown.reasons, testing::ElementsAre("cores: not measured", "memory: not measured",
+                                                    "disk: not measured"));
+  figures.disk_read = 0;
+  figures.disk_written = 82e6;
+  const NodeFit slow = check_fit(node, figures, advise(figures));
+  EXPECT_EQ(slow.verdict, NodeFit::Verdict::kDoesNotFit);
+  EXPECT_THAT(slow.reasons, testing::ElementsAre("disk: 82 MB/s, has 1.0 MB/s"));
+}
+
+// Version 1 of cgroups charges no writeback: what was written is what processes made dirty.
+TEST(Sizing, WrittenIsWhatTheSourceThatCountedMoreHas) {
+  MadeContainer made;
+  for (int64_t second = 0; second <= 20; ++second) {
+    const int64_t at = second * kMadeSecond;
+    made.gauge(at, "tree", "disk_read_total", "bytes", 0);
+    made.gauge(at, "tree", "disk_written_total", "bytes", second < 10 ? 0 : 410'000'000);
+  }
+  const std::string text = report_text(made.finish(), "sizing");
+  EXPECT_THAT(text, HasSubstr("40 MB/s read \u00b7 410 MB/s written"));
+  EXPECT_THAT(text,
+              ContainsRegex("written: pages\\s+made\\s+dirty,\\s+by\\s+process\\s+accounting"));
+}
+
+TEST(Sizing, NothingIsAdvisedOfWhatWasNotMeasured) {
+  MadeRun made;
+  made.run().end_ns = 20 * kMadeSecond;
+  made.gauge(0, "tree", "written_chars_total", "bytes", 0);
+  made.gauge(kMadeSecond, "tree", "written_chars_total", "bytes", 1);
+  const std::string text = report_text(made.finish(), "sizing");
+  EXPECT_THAT(text, HasSubstr("Disk      not measured"));
+  EXPECT_THAT(text, Not(HasSubstr("Request")));
+  EXPECT_THAT(text, Not(HasSubstr("cpu:")));
 }
 
 TEST(NodeFit, DescriptionsAreRead) {

@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kNsPerUs = 1000;
 constexpr int64_t kCloseNs = 50'000;  // a counter and its time are read within this time
 constexpr int kMaxAttempts = 4;
+constexpr int64_t kChargeBytes = 64 * 4096;
 
 Maybe times(const Maybe& value, int64_t factor) {
   return value ? Maybe(*value * factor) : std::nullopt;
@@ -95,6 +96,9 @@ CgroupReader::CgroupReader(const Cgroup& cgroup)
   hits_ = either(unified, "/memory.events", limit.empty() ? memory : limit, "/memory.failcnt");
   // With a limit of memory and swap together, its failures are counted apart.
   hits_swap_ = in(limit.empty() ? memory : limit, "/memory.memsw.failcnt");
+  own_usage_ = in(limit.empty() ? memory : limit, "/memory.usage_in_bytes");
+  own_peak_ = in(limit.empty() ? memory : limit, "/memory.max_usage_in_bytes");
+  own_limit_ = in(limit.empty() ? memory : limit, "/memory.limit_in_bytes");
   for (const Cgroup::Limited& limited : cgroup.limited()) {
     using Below = ThrottleReader::Below;
     const Below below = limited.of_recorder ? Below::kExcluded : Below::kIncluded;
@@ -123,6 +127,7 @@ void CgroupReader::begin() {
   }
   first_oom_kills_ = find_number(events_.read(), "oom_kill");
   first_hits_ = limit_hits();
+  (void)at_limit();
   peak_first_ = number_of(peak_.read());
   if (::pwrite(peak_own_.get(), "0\n", 2, 0) != 2) peak_own_.reset();
   peak_before_ = step_peak_ = std::nullopt;
@@ -153,6 +158,17 @@ Maybe CgroupReader::limit_hits() const {
     hits = number_of(text);
   if (hits) *hits += number_of(hits_swap_.read()).value_or(0);
   return hits;
+}
+
+// Linux 6.18 does not count failures of the limit of memory and swap together, and engines set it
+// to the limit of memory, so that failcnt stays 0. Charges come in batches of 64 pages.
+Maybe CgroupReader::at_limit() {
+  const Maybe limit = number_of(own_limit_.read());
+  const Maybe usage = number_of(own_usage_.read()), peak = number_of(own_peak_.read());
+  if (!limit || !usage) return std::nullopt;
+  const auto reaches = [&](const Maybe& bytes) { return bytes && *bytes > *limit - kChargeBytes; };
+  const bool peak_rose = peak > std::exchange(own_peak_last_, peak);
+  return reaches(usage) || (peak_rose && reaches(peak)) ? 1 : 0;
 }
 
 void CgroupReader::note_end() {
@@ -252,6 +268,7 @@ void CgroupReader::read_memory(CgroupFigures& figures) {
     if (file && now.shared_bytes) now.cache_bytes = std::max<int64_t>(0, *file - *now.shared_bytes);
     now.swap_bytes = swap_.valid() ? number_of(swap_.read()) : find_number(stat, "total_swap");
     if (const Maybe hits = limit_hits()) now.limit_hits = *hits - first_hits_.value_or(0);
+    now.at_limit = at_limit();
     read_peak(now);
     memory_last_ = now;
   } else if (!end_noted_ && peak_above_.valid()) {
@@ -265,6 +282,7 @@ void CgroupReader::read_memory(CgroupFigures& figures) {
   figures.cache_bytes = memory_last_.cache_bytes;
   figures.swap_bytes = memory_last_.swap_bytes;
   figures.limit_hits = memory_last_.limit_hits;
+  figures.at_limit = memory_last_.at_limit;
   figures.peak_memory_bytes = memory_last_.peak_memory_bytes;
   figures.interval_peak_bytes = memory_last_.interval_peak_bytes;
   figures.lifetime_peak_bytes = memory_last_.lifetime_peak_bytes;
@@ -275,9 +293,9 @@ void CgroupReader::read_blocks(CgroupFigures& figures) const {
   figures.read_bytes = sum_of(io, "rbytes");
   figures.written_bytes = sum_of(io, "wbytes");
   if (!blkio_v1_.valid()) return;
+  // Version 1 charges the writeback of page cache to the root: what was written is not known here.
   const std::string_view blocks = blkio_v1_.read_all();
   figures.read_bytes = sum_of(blocks, "Read").value_or(0);  // a device comes with its first use
-  figures.written_bytes = sum_of(blocks, "Write").value_or(0);
 }
 
 CgroupFigures CgroupReader::read_often() {

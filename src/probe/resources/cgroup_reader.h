@@ -25,8 +25,9 @@ struct CgroupFigures {
   // the last reading, where it counts so; since the birth of the cgroup, where that is before
   // begin().
   Maybe peak_memory_bytes, interval_peak_bytes, lifetime_peak_bytes;
+  Maybe at_limit;    // version 1: 1 if no further page could be charged
   Maybe limit_hits;  // how often a charge reached the memory limit, so that memory was reclaimed
-  Maybe read_bytes, written_bytes, pids;
+  Maybe read_bytes, written_bytes, pids;                      // by devices; written: version 2 only
   Maybe cpu_pressure_ns, io_pressure_ns, memory_pressure_ns;  // time some task was held up
 };
 
@@ -79,6 +80,7 @@ class CgroupReader {
   void read_limited(CgroupFigures& figures);
   [[nodiscard]] Maybe oom_kills() const;
   [[nodiscard]] Maybe limit_hits() const;
+  [[nodiscard]] Maybe at_limit();
 
   RereadFile cpu_stat_, memory_, peak_, events_, hits_, hits_swap_, io_stat_, pids_;
   RereadFile cpu_pressure_, io_pressure_, memory_pressure_;
@@ -86,9 +88,11 @@ class CgroupReader {
   RereadFile memory_stat_, swap_, blkio_v1_;
   std::vector<Limited> limited_;
   Fd peak_own_;  // a descriptor whose peak can be reset without an effect on other readers
+  RereadFile own_usage_, own_peak_, own_limit_;  // version 1: of the container's own cgroup
   RereadFile peak_above_;  // of the cgroup above, which a process of the engine shares
   bool ours_ = false, end_noted_ = false;
-  Maybe peak_first_, peak_before_, step_peak_, step_first_, ran_, first_oom_kills_, first_hits_;
+  Maybe peak_first_, peak_before_, step_peak_, step_first_, ran_, first_oom_kills_, first_hits_,
+      own_peak_last_;
   CgroupFigures memory_last_;
   Maybe cpu_pressure_ns_, io_pressure_ns_, memory_pressure_ns_;
   std::optional<CgroupFigures> asked_;  // CPU time as has_run() read it, for read()

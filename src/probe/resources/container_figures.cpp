@@ -86,6 +86,26 @@ void ContainerFigures::write(RecordStream& out, Stalls stalls, bool last) {
   put(out, figures_.time_ns);
 }
 
+void ContainerFigures::put_io(RecordStream& out, int64_t time_ns) const {
+  GaugeWriter gauges(out, scope_, time_ns);
+  gauges.put("process_disk_read_total", "bytes", disk_read_);
+  gauges.put("process_disk_written_total", "bytes", disk_written_);
+}
+
+void ContainerFigures::write_io(RecordStream& out, int64_t now_ns, const TreeFigures& io,
+                                bool last) {
+  const bool same = io.disk_read_bytes == disk_read_ && io.disk_written_bytes == disk_written_;
+  if (same && io_ns_ != 0 && !last) {
+    io_ns_ = -now_ns;
+    return;
+  }
+  if (io_ns_ < 0) put_io(out, -io_ns_);
+  if (io.disk_read_bytes) disk_read_ = std::max(disk_read_, io.disk_read_bytes);
+  if (io.disk_written_bytes) disk_written_ = std::max(disk_written_, io.disk_written_bytes);
+  io_ns_ = now_ns;
+  put_io(out, now_ns);
+}
+
 void ContainerFigures::note_end(int64_t pid) {
   if (reader_ && pid == pid_) reader_->note_end();
 }
@@ -115,6 +135,7 @@ void write_often(GaugeWriter& gauges, const CgroupFigures& figures) {
   gauges.put("memory_interval_peak", "bytes", figures.interval_peak_bytes);
   gauges.put("memory_lifetime_peak", "bytes", figures.lifetime_peak_bytes);
   gauges.put("memory_limit_hits_total", "count", figures.limit_hits);
+  gauges.put("memory_at_limit", "", figures.at_limit);
 }
 
 void write_figures(GaugeWriter& gauges, const CgroupFigures& figures) {

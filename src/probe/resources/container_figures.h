@@ -13,6 +13,7 @@
 #include "launch/launcher.h"
 #include "probe/resources/cgroup_reader.h"
 #include "probe/resources/gauge_writer.h"
+#include "probe/resources/tree_poll.h"
 
 namespace fathom {
 
@@ -46,13 +47,19 @@ class ContainerFigures {
   // Where nobody has run nothing has changed, and nothing is written until somebody does; then the
   // old figures come first, so that what is new is not spread over the time before.
   void write(RecordStream& out, Stalls stalls, bool last);
+  // The same of the I/O of its processes.
+  void write_io(RecordStream& out, int64_t now_ns, const TreeFigures& io, bool last);
+  [[nodiscard]] int64_t pid() const { return pid_; }
 
  private:
+  void put_io(RecordStream& out, int64_t time_ns) const;
   void put(RecordStream& out, int64_t now_ns) const;
 
   std::string scope_, limits_;
   int64_t pid_ = 0;
   CgroupFigures figures_;
+  Maybe disk_read_, disk_written_;
+  int64_t io_ns_ = 0;                  // of the last reading; negative: it was not written
   Stalls stalls_;                      // since it was last read
   int64_t asleep_ns_ = 0, looks_ = 0;  // when it was last seen to sleep; 0: it has run since
   std::optional<CgroupReader> reader_;

@@ -59,7 +59,7 @@ class ResourcesProbe final : public Probe {
         .orphans = !scope_.attached && scope_.reaped,
     });
     if (target.cgroup() != nullptr) cgroup_reader_.emplace(*target.cgroup());
-    if (!scope_.reaped) cores_.emplace(target.cgroup());
+    if (!scope_.reaped || target.parts().size() == 1) cores_.emplace(target.cgroup());
     const std::vector<TargetPart> parts = target.parts();
     watch_containers(parts);
     table_ = std::make_unique<ProcessTable>(
@@ -121,8 +121,8 @@ class ResourcesProbe final : public Probe {
     if (cgroup_reader_) row.peak_bytes = cgroup_reader_->step_peak();
     row.read_chars = grown(step_tree_.read_chars, tree.read_chars);
     row.written_chars = grown(step_tree_.written_chars, tree.written_chars);
-    row.disk_read_bytes = grown(step_cgroup_.read_bytes, cgroup_.read_bytes);
-    row.disk_written_bytes = grown(step_cgroup_.written_bytes, cgroup_.written_bytes);
+    row.disk_read_bytes = grown(step_tree_.disk_read_bytes, tree.disk_read_bytes);
+    row.disk_written_bytes = grown(step_tree_.disk_written_bytes, tree.disk_written_bytes);
   }
 
   void departed(const Departure& departure) override {
@@ -143,6 +143,7 @@ class ResourcesProbe final : public Probe {
     if (told_at_exit_) await_exits();
     for (const RunningProcess& process : last) table_->settle(process);
     table_->write_changes();
+    write_reported_io();
     target_->inner_ids().learn_by(nullptr);
   }
 
@@ -270,8 +271,8 @@ class ResourcesProbe final : public Probe {
         const auto running = read_running(pid);
         if (!running) continue;
         if (!running->used.read_chars && is_running(pid)) hidden_.add(running->name, pid);
-        if (running->start_ns < attach_ns_) poll_->adopt(pid);
         table_->adopt(*running, attach_ns_);
+        if (running->start_ns < attach_ns_) poll_->adopt(pid, table_->container_pid(pid));
         found = true;
       }
     }
@@ -298,7 +299,7 @@ class ResourcesProbe final : public Probe {
     drain();
     poll_->leave_out_anew();
     for (const RunningProcess& process : running_now()) {
-      poll_->adopt(process.pid);
+      poll_->adopt(process.pid, table_->container_pid(process.pid));
       table_->rebase(process);
     }
   }
@@ -339,9 +340,24 @@ class ResourcesProbe final : public Probe {
     note_rates(now_ns, before, tree);
     write_tree(poll_->cpu_time_ns(), tree);
     if (slow) {
+      for (ContainerFigures& container : containers_)
+        container.write_io(*out_, now_ns, poll_->io_of_container(container.pid()), last);
+    }
+    if (slow) {
       GaugeWriter host(*out_, "host", now_ns);
       host_reader_.write(host);
     }
+  }
+
+  // Others reap the last processes of a container before they can be polled.
+  void write_reported_io() {
+    const TaskUsage told = table_->sum();
+    if (!told_at_exit_ || !table_->exact() || source_->dropped() > 0) return;
+    const int64_t now_ns = monotonic_ns();
+    GaugeWriter gauges(*out_, "tree", now_ns);
+    if (scope_.kind != Scope::Kind::kSystem) write_io(gauges, poll_->reported(told));
+    for (ContainerFigures& container : containers_)
+      container.write_io(*out_, now_ns, io_of(table_->sum_of_container(container.pid())), true);
   }
 
   void write_containers(bool last) {
@@ -365,20 +381,7 @@ class ResourcesProbe final : public Probe {
 
   void write_tree(int64_t now_ns, const TreeFigures& tree) {
     GaugeWriter gauges(*out_, "tree", now_ns);
-    gauges.put("cpu_total", "ns", tree.cpu_ns);
-    gauges.put("cpu_user_total", "ns", tree.user_ns);
-    gauges.put("cpu_system_total", "ns", tree.system_ns);
-    gauges.put("rss", "bytes", tree.rss_bytes);
-    gauges.put("pss", "bytes", tree.pss_bytes);
-    gauges.put("processes", "count", table_->live_count());
-    gauges.put("threads", "count", tree.threads);
-    gauges.put("fds", "count", tree.fds);
-    gauges.put("minor_faults_total", "count", tree.minor_faults);
-    gauges.put("major_faults_total", "count", tree.major_faults);
-    gauges.put("read_chars_total", "bytes", tree.read_chars);
-    gauges.put("written_chars_total", "bytes", tree.written_chars);
-    gauges.put("disk_read_total", "bytes", tree.disk_read_bytes);
-    gauges.put("disk_written_total", "bytes", tree.disk_written_bytes);
+    write_figures(gauges, tree, table_->live_count());
   }
 
   // A cgroup that is attached to may be gone: what was read last stays.

@@ -44,6 +44,13 @@ void add_bytes(TreeFigures& sum, const TreeFigures& more, int sign) {
   }
 }
 
+void raise_bytes(TreeFigures& total, const TreeFigures& now) {
+  raise(total.read_chars, now.read_chars);
+  raise(total.written_chars, now.written_chars);
+  raise(total.disk_read_bytes, now.disk_read_bytes);
+  raise(total.disk_written_bytes, now.disk_written_bytes);
+}
+
 void add_sums(TreeFigures& sum, const TreeFigures& more, int sign) {
   for (int64_t TreeFigures::*figure :
        {&TreeFigures::user_ns, &TreeFigures::system_ns, &TreeFigures::minor_faults,
@@ -99,10 +106,61 @@ Maybe waiting_ns(const std::string& folder) {
 
 }  // namespace
 
-void TreePoll::adopt(int64_t pid) {
+void TreePoll::adopt(int64_t pid, int64_t container) {
   const std::string folder = proc_folder(pid);
   if (const auto stat = read_proc_stat(folder); stat.ok()) add_stat(before_, pid, stat.value());
-  if (const auto io = read_proc_io(folder); io.ok()) add_io(before_, io.value());
+  const auto io = read_proc_io(folder);
+  if (!io.ok()) return;
+  add_io(before_, io.value());
+  if (container != 0) add_io(containers_[container].before, io.value());
+}
+
+TreeFigures io_of(const TaskUsage& usage) {
+  TreeFigures figures;
+  figures.read_chars = usage.read_chars;
+  figures.written_chars = usage.written_chars;
+  figures.disk_read_bytes = usage.disk_read_bytes;
+  figures.disk_written_bytes = usage.disk_written_bytes;
+  return figures;
+}
+
+void write_io(GaugeWriter& gauges, const TreeFigures& tree) {
+  gauges.put("read_chars_total", "bytes", tree.read_chars);
+  gauges.put("written_chars_total", "bytes", tree.written_chars);
+  gauges.put("disk_read_total", "bytes", tree.disk_read_bytes);
+  gauges.put("disk_written_total", "bytes", tree.disk_written_bytes);
+}
+
+void write_figures(GaugeWriter& gauges, const TreeFigures& tree, int64_t processes) {
+  gauges.put("cpu_total", "ns", tree.cpu_ns);
+  gauges.put("cpu_user_total", "ns", tree.user_ns);
+  gauges.put("cpu_system_total", "ns", tree.system_ns);
+  gauges.put("rss", "bytes", tree.rss_bytes);
+  gauges.put("pss", "bytes", tree.pss_bytes);
+  gauges.put("processes", "count", processes);
+  gauges.put("threads", "count", tree.threads);
+  gauges.put("fds", "count", tree.fds);
+  gauges.put("minor_faults_total", "count", tree.minor_faults);
+  gauges.put("major_faults_total", "count", tree.major_faults);
+  write_io(gauges, tree);
+}
+
+TreeFigures TreePoll::io_of_container(int64_t pid) const {
+  const auto found = containers_.find(pid);
+  return found == containers_.end() ? TreeFigures() : found->second.figures;
+}
+
+void TreePoll::sum_containers() {
+  std::map<int64_t, TreeFigures> sums;
+  for (const auto& [pid, seen] : seen_)
+    if (seen.container != 0 && seen.alive) add_bytes(sums[seen.container], seen.last, 1);
+  for (auto& [pid, sum] : sums) (void)containers_[pid];
+  for (auto& [pid, container] : containers_) {
+    TreeFigures& sum = sums[pid];
+    add_bytes(sum, container.departed, 1);
+    add_bytes(sum, container.before, -1);
+    raise_bytes(container.figures, sum);
+  }
 }
 
 const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough, bool last) {
@@ -120,6 +178,7 @@ const TreeFigures& TreePoll::look(ProcessTable& table, bool thorough, bool last)
   look_at_zombies(table, sum);
   const int64_t factor = wants_.many ? kPssCostFactorOfMany : kPssCostFactor;
   if (want_pss) pss_not_before_ns_ = now_ns + (monotonic_ns() - now_ns) * factor;
+  sum_containers();
   forget_the_dead();
   raise(sum);
   cpu_time_ns_ = now_ns + (monotonic_ns() - now_ns) / 2;
@@ -163,6 +222,7 @@ bool TreePoll::has_slept(int64_t pid, Seen& seen, bool thorough) {
 void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigures& sum) {
   const std::string folder = proc_folder(pid);
   Seen& seen = this->seen(pid, folder);
+  seen.container = table.container_pid(pid);
   if (has_slept(pid, seen, thorough)) {
     seen.alive = true;
     add_levels(sum, seen.last);
@@ -210,7 +270,8 @@ void TreePoll::look_at(int64_t pid, ProcessTable& table, bool thorough, TreeFigu
 // What a process used that has ended is its parent's once that has waited for it. Looked at after
 // the parents: what one takes over meanwhile is missing until the next look, and never there twice.
 void TreePoll::look_at_zombies(const ProcessTable& table, TreeFigures& sum) {
-  for (const int64_t pid : table.just_ended(kWorthLookingNs)) (void)seen(pid, proc_folder(pid));
+  for (const int64_t pid : table.just_ended(kWorthLookingNs))
+    seen(pid, proc_folder(pid)).container = table.container_pid(pid);
   for (auto& [pid, seen] : seen_) {
     if (seen.alive) continue;
     const std::string folder = proc_folder(pid);
@@ -260,6 +321,9 @@ void TreePoll::forget_the_dead() {
     if (seen.alive) continue;
     if (!inherited && !wants_.orphans) add_sums(departed_, seen.last, 1);
     if (inherited && parent->second.io_hidden) add_bytes(departed_, seen.last, 1);
+    const bool adds_io = inherited ? parent->second.io_hidden : !wants_.orphans;
+    if (adds_io && seen.container != 0)
+      add_bytes(containers_[seen.container].departed, seen.last, 1);
   }
   std::erase_if(seen_, [](const auto& entry) { return !entry.second.alive; });
 }
@@ -277,10 +341,12 @@ void TreePoll::raise(const TreeFigures& sum) {
   figures_.largest_rss_bytes = sum.largest_rss_bytes;
   fathom::raise(figures_.minor_faults, sum.minor_faults);
   fathom::raise(figures_.major_faults, sum.major_faults);
-  fathom::raise(figures_.read_chars, sum.read_chars);
-  fathom::raise(figures_.written_chars, sum.written_chars);
-  fathom::raise(figures_.disk_read_bytes, sum.disk_read_bytes);
-  fathom::raise(figures_.disk_written_bytes, sum.disk_written_bytes);
+  raise_bytes(figures_, sum);
+}
+
+const TreeFigures& TreePoll::reported(const TaskUsage& usage) {
+  raise_bytes(figures_, io_of(usage));
+  return figures_;
 }
 
 void TreePoll::departed(const Departure& departure) {

@@ -41,3 +41,5 @@ peak_above() {
   (($(cat "$folder"/memory.peak "$folder"/memory.max_usage_in_bytes 2>/dev/null) > $2 << 20)) &&
     (($(cat "$folder"/memory.current "$folder"/memory.usage_in_bytes 2>/dev/null) < $2 << 19))
 }
+# has_readings RUN: it is recorded by now.
+has_readings() { (($("$FATHOM" query "$1" --csv 'select count(*) from gauges' 2>/dev/null | tail -n 1) > 0)) 2>/dev/null; }
