@@ -87,13 +87,16 @@ inline constexpr Flag kRunFlags[] = {
      .help = "calls in the kernel without the files they are about, which costs less"},
     {.name = "min-duration",
      .value = "TIME",
-     .help = "with --io trace: only calls in the kernel that took at least so long, such as 1ms"},
+     .help = "with --io trace: keep details only of kernel calls of at least TIME, e.g. 1ms; "
+             "others are counted"},
     {.name = "min-bytes",
      .value = "BYTES",
-     .help = "with --io trace: only calls in the kernel that moved at least so many"},
+     .help = "with --io trace: keep details only of kernel calls that moved at least BYTES; others "
+             "are counted"},
     {.name = "path",
      .value = "PREFIX",
-     .help = "with --io trace: only calls in the kernel on files whose name begins so",
+     .help = "with --io trace: keep details only of kernel calls on files below PREFIX; others are "
+             "counted",
      .completes = "file"},
     {.name = "io-stacks",
      .help = "with --io trace: the stack of every call in the kernel that is kept; fathom query "

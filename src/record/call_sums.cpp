@@ -163,6 +163,7 @@ void CallSums::add_span(const Span& span, const CallRange& range) {
   if (span.result) one.errors = *span.result < 0 ? 1 : 0;
   figures(span.thread, number, span.file) += one;
   CalledFunction& called = functions_[number];
+  ++called.traced_calls;
   called.latency.add_call(duration_ns);
   const int64_t end_ns = end_of(span.start_ns, duration_ns);
   called.add_bytes(span.start_ns, end_ns, span.bytes, range);

@@ -39,6 +39,7 @@ struct CallKey {
 
 struct CalledFunction {
   StringId layer{}, name{};
+  int64_t traced_calls = 0;  // each of them a span
   LatencyCounts latency = {};
   ByteSeries bytes = {};
 

@@ -61,13 +61,16 @@ std::string list_json(const std::vector<Item>& items, size_t most,
 std::string io_json(const IoProfile& profile) {
   const IoFigures& total = profile.total;
   return fmt::format(
-      "{{\n    \"layer\": {},\n    \"calls\": {},\n    \"errors\": {},\n    \"read_bytes\": {},\n"
+      "{{\n    \"layer\": {},\n    \"calls\": {},\n    \"traced_calls\": {},\n    \"filters\": "
+      "{},\n"
+      "    \"errors\": {},\n    \"read_bytes\": {},\n"
       "    \"written_bytes\": {},\n    \"io_ns\": {},\n    \"wait_ns\": {},\n"
       "    \"processes\": {},\n    \"threads\": {},\n    \"file_count\": {},\n"
       "    \"functions\": {},\n    \"call_sites\": {},\n    \"files\": {}\n  }}",
-      json_quote(profile.layer), total.calls, number_json(total.errors), total.read_bytes,
-      total.written_bytes, number_json(total.io_ns), total.wait_ns, profile.processes.size(),
-      profile.threads.size(), profile.files.size(),
+      json_quote(profile.layer), total.calls, profile.traced_calls,
+      profile.coverage ? json_quote(profile.coverage->filters) : "null", number_json(total.errors),
+      total.read_bytes, total.written_bytes, number_json(total.io_ns), total.wait_ns,
+      profile.processes.size(), profile.threads.size(), profile.files.size(),
       list_json(profile.functions, SIZE_MAX, function_json),
       list_json(profile.sites, kMostFiles, site_json),
       list_json(profile.files, kMostFiles, file_json));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/io_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -13,6 +15,7 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view kProbe = "io";
+constexpr std::string_view kFilters = "; filters: ";  // in the settings of the probe
 
 void add_figures(IoFigures& sum, IoClass io_class, const CallFigures& calls, const Maybe& own_ns) {
   add_saturating(sum.calls, calls.calls);
@@ -88,6 +91,8 @@ class IoBuilder {
     for (size_t i = 1; i < sums_.functions().size(); ++i) {
       const CalledFunction& function = sums_.functions()[i];
       if (sums_.text(function.layer) != profile_.layer) continue;
+      if (classes_[i] != IoClass::kMemory)
+        add_saturating(profile_.traced_calls, function.traced_calls);
       if (is_read(classes_[i])) profile_.read.add(function.bytes);
       if (is_written(classes_[i])) profile_.written.add(function.bytes);
     }
@@ -158,8 +163,16 @@ class IoBuilder {
 void describe_run(const Collected& tables, IoProfile& profile) {
   for (const ProbeStatus& probe : tables.rows.of<ProbeStatus>()) {
     if (tables.text(probe.probe) != kProbe) continue;
-    profile.coverage = IoCoverage{probe.dropped, std::string(tables.text(probe.why)),
-                                  tables.text(probe.settings).find("stacks") != std::string::npos};
+    const std::string_view settings = tables.text(probe.settings);
+    const size_t filters = settings.find(kFilters);
+    IoCoverage coverage;
+    coverage.dropped = probe.dropped;
+    coverage.why = tables.text(probe.why);
+    coverage.traced = settings.starts_with("trace");
+    coverage.stacks = settings.starts_with("trace, stacks");
+    if (filters != std::string_view::npos)
+      coverage.filters = settings.substr(filters + kFilters.size());
+    profile.coverage = std::move(coverage);
   }
   if (tables.rows.of<Run>().empty()) return;
   const Run& run = tables.rows.of<Run>().front();
@@ -212,6 +225,20 @@ std::string waited_in(const IoProfile& profile) {
     if (names.size() > kMostNames) break;
   }
   return join(names, ", ");
+}
+
+std::vector<std::string> filter_lines(const IoProfile& profile) {
+  if (!profile.coverage || profile.coverage->filters.empty()) return {};
+  std::vector<std::string> lines = {printable(profile.coverage->filters)};
+  if (!profile.coverage->traced) {
+    lines.emplace_back("calls on other files are counted without their file");
+  } else {
+    const int64_t removed = std::max<int64_t>(profile.total.calls - profile.traced_calls, 0);
+    lines.push_back(fmt::format("{} of {} calls are counted without offset, result and stack",
+                                format_count(removed), format_count(profile.total.calls)));
+  }
+  lines.emplace_back("totals are of all calls");
+  return lines;
 }
 
 Result<IoProfile> load_io_profile(const Recording& recording, const ProfileFilter& filter) {

@@ -65,6 +65,8 @@ struct IoCoverage {
   int64_t dropped = 0;
   std::string why;      // what is not covered
   bool stacks = false;  // calls have them
+  bool traced = false;  // calls have spans, except those that a filter excludes
+  std::string filters;  // "min-duration 1 ms"; empty: all calls have their details
 };
 
 struct IoProfile {
@@ -74,6 +76,7 @@ struct IoProfile {
   std::string_view layer;                // whose figures the totals are
   std::vector<std::string_view> layers;  // all, the nearest to the program first
   IoFigures total;
+  int64_t traced_calls = 0;                // of the total; without a filter all, or none
   std::vector<IoFunction> functions;       // by layer, then by own time, largest first
   std::vector<IoFile> files;               // by bytes, then by time
   std::vector<IoPart> processes, threads;  // by time
@@ -89,6 +92,9 @@ struct IoProfile {
 
 // The functions that wait_ns of the total was spent in, most first: "poll, wait4", "poll, …".
 std::string waited_in(const IoProfile& profile);
+
+// What the recording's filters removed, by line; empty: there were none.
+std::vector<std::string> filter_lines(const IoProfile& profile);
 
 // kNotFound where the recording holds no calls of I/O, or none passes the filter.
 Result<IoProfile> load_io_profile(const Recording& recording, const ProfileFilter& filter);

@@ -62,6 +62,8 @@ void add_head(const IoProfile& profile, LabelLines& lines) {
   if (total.errors)
     failed = *total.errors == 0 ? "none failed" : count_text(total.errors) + " failed";
   lines.add("Calls", {plural(total.calls, "call", "calls"), failed});
+  if (const auto filters = filter_lines(profile); !filters.empty())
+    lines.add_prose("Filters", join(filters, kDot), Style::kPlain);
 }
 
 // One may have lived too briefly for the probe to see why.

@@ -56,6 +56,8 @@ ReportTable overview_table(const IoProfile& profile) {
   std::string calls = format_count(total.calls);
   if (total.errors) calls += ", " + format_count(*total.errors) + " failed";
   table.rows.push_back({"Calls", std::move(calls)});
+  if (const auto filters = filter_lines(profile); !filters.empty())
+    table.rows.push_back({"Filters", join(filters, "; ")});
   table.rows.push_back({"Files", format_count(profile.files.size())});
   std::string lost = "not known";
   if (profile.coverage) {

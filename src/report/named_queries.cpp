@@ -109,9 +109,9 @@ WITH calls AS (
   SELECT run, label, layer, name, count, time_ns, self_time_ns, bytes, errors FROM counters
   WHERE layer NOT IN ('cpu', 'cpu-thread', 'simulated')  -- those are events
   UNION ALL BY NAME
-  SELECT run, label, layer, name, 1 AS count, duration_ns AS time_ns, bytes, (result < 0)::BIGINT AS errors FROM spans)
+  SELECT run, label, layer, name, 1 AS count, duration_ns AS time_ns, bytes, (result < 0)::BIGINT AS errors, true AS traced FROM spans)
 SELECT label, layer, name, sum(count) AS calls, round(sum(time_ns) / 1e6, 3) AS time_ms,
-       round(sum(self_time_ns) / 1e6, 3) AS self_ms, round(sum(time_ns) / nullif(sum(count), 0)) AS mean_ns,
+       CASE WHEN bool_or(traced) IS NULL THEN round(sum(self_time_ns) / 1e6, 3) END AS self_ms, round(sum(time_ns) / nullif(sum(count), 0)) AS mean_ns,
        sum(bytes) AS bytes, sum(errors) AS errors
 FROM calls GROUP BY run, label, layer, name ORDER BY run, layer, sum(time_ns) DESC NULLS LAST, name)",
      "no calls were recorded: the probes that watch them are listed by fathom doctor"},
@@ -235,13 +235,16 @@ WITH steps AS (
   SELECT run, label, file, name, bytes, offset_bytes,
          lag(offset_bytes + bytes) OVER (PARTITION BY run, pid, file, name ORDER BY start_ns) AS expected
   FROM spans WHERE layer = 'sys' AND bytes > 0 AND file <> ''),
-files AS (
+parts AS (
   SELECT run, label, file, name, count(*) AS calls, sum(bytes) AS bytes,
-         count(*) FILTER (offset_bytes <> expected) AS jumps FROM steps GROUP BY ALL
+         count(*) FILTER (offset_bytes <> expected) AS jumps, true AS traced FROM steps GROUP BY ALL
   UNION ALL BY NAME
-  SELECT run, label, file, name, sum(count) AS calls, sum(bytes) AS bytes, NULL AS jumps FROM counters
-  WHERE layer = 'sys' AND bytes > 0 AND file <> '' GROUP BY ALL)
-SELECT label, file, name, calls, bytes, (bytes // calls)::BIGINT AS mean_bytes, jumps,
+  SELECT run, label, file, name, sum(count) AS calls, sum(bytes) AS bytes, false AS traced FROM counters
+  WHERE layer = 'sys' AND bytes > 0 AND file <> '' GROUP BY ALL),
+files AS (  -- jumps are known where all calls were traced
+  SELECT run, label, file, name, sum(calls) AS calls, sum(bytes) AS bytes,
+         CASE WHEN bool_and(traced) THEN sum(jumps) END::BIGINT AS jumps FROM parts GROUP BY ALL)
+SELECT label, file, name, calls::BIGINT AS calls, bytes, (bytes // calls)::BIGINT AS mean_bytes, jumps,
        concat_ws(', ', CASE WHEN calls >= 100 AND bytes // calls < 4096 THEN 'small' END,
                  CASE WHEN calls >= 10 AND jumps * 2 > calls THEN 'random' END) AS warning
 FROM files ORDER BY run, warning = '', calls DESC, file, name LIMIT 50)",

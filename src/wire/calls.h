@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the BPF half of the I/O probe (calls.bpf.c) and its user half share. Plain C for both. Every
- * followed task has a WireTaskCalls: the calls it has under way, and cells in which those that
- * ended add up, or a batch of those that are traced. A cell leaves through the ring of the CPU when
- * its place is needed, when its slice is over and the recorder asks, and when the task ends; a
- * batch when it is full, when the recorder asks, and when the task ends. Times are CLOCK_MONOTONIC
- * nanoseconds. */
+ * followed task has a WireTaskCalls: its calls in progress, cells that sum completed calls, and a
+ * batch of traced calls. Traced calls that a filter excludes are summed in the cells, so that
+ * totals are exact. A cell leaves through the ring of the CPU when its slot is needed, when its
+ * slice is over and the recorder asks, and when the task ends; a batch when it is full, when the
+ * recorder asks, and when the task ends. Times are CLOCK_MONOTONIC nanoseconds. */
 #pragma once
 
 #include <stdint.h>
@@ -133,12 +133,16 @@ struct WireFrame {
 /* Something that begins and ends in different tasks: a request of a block device or of io_uring. */
 struct WireRequest {
   uint64_t start_ns, issue_ns;
-  uint32_t pid, tid; /* 0: the kernel's own */
+  uint64_t kernel_start_ns; /* of a block device, what the kernel stores in the request */
+  uint32_t pid, tid;        /* 0: the kernel's own */
   uint32_t function;
   uint32_t file;
   uint32_t bytes;
-  uint32_t reserved;
+  uint32_t done_bytes; /* completed so far */
 };
+
+/* What the iterator does with requests of disks that are still known. */
+enum WireClosing { kCloseNone, kCloseUnseen, kCloseInFlight };
 
 /* A file as its inode; a path that was given to a call, as its hash. */
 struct WireFileKey {
@@ -184,7 +188,7 @@ struct WireTraced {
   uint16_t function;
   uint16_t reserved;
   uint32_t file;
-  uint64_t start_ns, duration_ns;
+  uint64_t start_ns, duration_ns, self_ns;
   int64_t result; /* of one with bytes, how many; below 0: errno */
   int64_t offset; /* below 0: none */
 };
@@ -233,16 +237,18 @@ struct WireTaskCalls {
   uint64_t slice_start_ns, slice_end_ns;
   struct WireFrame frames[kWireDepth];
   struct WireKnownFile files[kWireKnownFiles];
-  union { /* summed, or traced */
-    struct WireCell cells[kWireCells];
-    struct WireTracedBatch batch;
-  };
+  struct WireCell cells[kWireCells];
+  struct WireTracedBatch batch;
 };
 
+enum WireOneFlags {
+  kOneFailed = 1,
+  kOneUntimed = 2, /* its end was not seen: time and error are unknown */
+};
 struct WireOneCall {
   struct WireCallHead head;
   uint32_t slice;
-  uint32_t failed;
+  uint32_t flags; /* of WireOneFlags */
   uint64_t time_ns, self_ns, bytes;
 };
 
@@ -258,7 +264,7 @@ struct WireSumOfCalls {
 
 struct WireTracedCall {
   struct WireCallHead head;
-  uint64_t start_ns, duration_ns;
+  uint64_t start_ns, duration_ns, self_ns;
   int64_t result; /* of one with bytes, how many; below 0: errno */
   int64_t offset; /* below 0: none */
 };
@@ -303,7 +309,7 @@ struct WireCallCounts {
   uint64_t foreign;       /* calls of 32-bit programs */
   uint64_t too_deep;      /* calls within calls within calls */
   uint64_t next_file;
-  uint64_t below;   /* traced calls that filters kept out */
-  uint64_t unended; /* requests of disks whose end was not told */
-  uint64_t no_room; /* requests that were not followed */
+  uint64_t unseen_ends; /* requests of disks that completed without a program of ours running */
+  uint64_t in_flight;   /* requests of disks that had not completed at the end */
+  uint64_t no_room;     /* requests that were not followed */
 };

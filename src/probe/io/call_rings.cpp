@@ -87,6 +87,7 @@ void CallRings::take_batch(KernelRecords& records, std::span<const std::byte> re
     call.head.file = from.file;
     call.start_ns = from.start_ns;
     call.duration_ns = from.duration_ns;
+    call.self_ns = from.self_ns;
     call.result = from.result;
     call.offset = from.offset;
     take(records, std::as_bytes(std::span(&call, 1)), last);

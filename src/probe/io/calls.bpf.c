@@ -252,6 +252,7 @@ int send_idle(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task) { /* that was the last */
     bpf_for_each_map_elem(&slots, send_slot, 0, 0);
+    if (closing != kCloseNone) bpf_for_each_map_elem(&requests, close_request, 0, 0);
     return 0;
   }
   struct WireTaskCalls* calls = storage_of(task);

@@ -67,7 +67,7 @@ __noinline int send_cell(const struct WireTaskCalls* calls, const struct WireCel
 
 /* The same of a cell with a single call, which needs no histogram. */
 static __always_inline void send_one(uint32_t pid, uint32_t tid, uint32_t function, uint32_t file,
-                                     uint32_t slice, uint32_t failed, uint64_t time_ns,
+                                     uint32_t slice, uint32_t flags, uint64_t time_ns,
                                      uint64_t self_ns, uint64_t bytes) {
   uint32_t cpu;
   void* ring = ring_here(&cpu);
@@ -78,7 +78,7 @@ static __always_inline void send_one(uint32_t pid, uint32_t tid, uint32_t functi
   }
   fill_head(&record->head, kWireOneCall, function, file, pid, tid);
   record->slice = slice;
-  record->failed = failed;
+  record->flags = flags;
   record->time_ns = time_ns;
   record->self_ns = self_ns;
   record->bytes = bytes;
@@ -96,6 +96,7 @@ static __always_inline void send_traced(uint32_t pid, uint32_t tid, const struct
   fill_head(&record->head, kWireTracedCall, done->function, done->file, pid, tid);
   record->start_ns = done->start_ns;
   record->duration_ns = done->duration_ns;
+  record->self_ns = done->self_ns;
   record->result = done->result;
   record->offset = done->offset;
   bpf_ringbuf_submit(record, wake_flags(cpu, sizeof(*record)));
@@ -162,8 +163,8 @@ static __always_inline uint32_t bucket_of(uint64_t ns) {
 __noinline int empty_cell(struct WireTaskCalls* calls, struct WireCell* cell) {
   if (!calls || !cell) return 0;
   if (cell->count == 1) {
-    send_one(calls->pid, calls->tid, cell->function, cell->file, cell->slice, cell->errors,
-             cell->time_ns, cell->self_ns, cell->bytes);
+    send_one(calls->pid, calls->tid, cell->function, cell->file, cell->slice,
+             cell->errors ? kOneFailed : 0, cell->time_ns, cell->self_ns, cell->bytes);
   } else if (cell->count > 1) {
     send_cell(calls, cell);
   }
@@ -219,6 +220,7 @@ static __always_inline int send_copy(struct WireTaskCalls* calls, const struct D
             calls->tid);
   record->call.start_ns = done->start_ns;
   record->call.duration_ns = done->duration_ns;
+  record->call.self_ns = done->self_ns;
   record->call.result = done->result;
   record->call.offset = done->offset;
   struct WireSample* sample = &record->sample;
@@ -257,15 +259,13 @@ __noinline int send_stacked(struct WireTaskCalls* calls, const struct Done* done
   return send_copy(calls, done, task, &registers, length, kWireMostCallStack);
 }
 
-static __always_inline int is_left_out(const struct Done* done) {
-  if (done->duration_ns >= least_duration_ns && done->bytes >= least_bytes) return 0;
-  __sync_fetch_and_add(&counts.below, 1);
-  return 1;
+/* Whether the filters keep the details of this call. All others are only summed. */
+static __always_inline int has_details(const struct Done* done) {
+  return trace && done->duration_ns >= least_duration_ns && done->bytes >= least_bytes;
 }
 
 /* Many leave together, or each would pay for its room in the ring. */
 static __always_inline void add_traced(struct WireTaskCalls* calls, const struct Done* done) {
-  if (is_left_out(done)) return;
   if (with_stacks) {
     send_stacked(calls, done);
     return;
@@ -278,6 +278,7 @@ static __always_inline void add_traced(struct WireTaskCalls* calls, const struct
   traced->file = done->file;
   traced->start_ns = done->start_ns;
   traced->duration_ns = done->duration_ns;
+  traced->self_ns = done->self_ns;
   traced->result = done->result;
   traced->offset = done->offset;
   calls->batch.count = at + 1;
@@ -286,11 +287,11 @@ static __always_inline void add_traced(struct WireTaskCalls* calls, const struct
 }
 
 static __always_inline void add_call(struct WireTaskCalls* calls, const struct Done* done) {
-  if (trace) return add_traced(calls, done);
+  if (has_details(done)) return add_traced(calls, done);
   const uint32_t slice = slice_of(calls, done->start_ns);
   if (calls->ended || __sync_lock_test_and_set(&calls->busy, 1) != 0)
-    return send_one(calls->pid, calls->tid, done->function, done->file, slice, done->failed,
-                    done->duration_ns, done->self_ns, done->bytes);
+    return send_one(calls->pid, calls->tid, done->function, done->file, slice,
+                    done->failed ? kOneFailed : 0, done->duration_ns, done->self_ns, done->bytes);
   struct WireCell* cell = find_cell(calls, done, slice);
   cell->count += 1;
   cell->errors += done->failed;
@@ -304,16 +305,13 @@ static __always_inline void add_call(struct WireTaskCalls* calls, const struct D
   let_go(calls);
 }
 
-/* Cells of slices before `slice`, or the batch. 0: somebody else is at them. */
+/* Cells of slices before `before_slice`, and the batch. 0: another CPU is using them. */
 static __always_inline int send_before(struct WireTaskCalls* calls, uint32_t before_slice) {
   if (__sync_lock_test_and_set(&calls->busy, 1) != 0) return 0;
-  if (trace) {
-    send_batch(calls);
-  } else {
-    for (uint32_t i = 0; i < kWireCells; ++i) {
-      struct WireCell* cell = &calls->cells[i];
-      if (cell->count > 0 && cell->slice < before_slice) empty_cell(calls, cell);
-    }
+  if (trace) send_batch(calls);
+  for (uint32_t i = 0; i < kWireCells; ++i) {
+    struct WireCell* cell = &calls->cells[i];
+    if (cell->count > 0 && cell->slice < before_slice) empty_cell(calls, cell);
   }
   let_go(calls);
   return 1;
@@ -321,16 +319,16 @@ static __always_inline int send_before(struct WireTaskCalls* calls, uint32_t bef
 
 __noinline int send_all(struct WireTaskCalls* calls) { return calls ? send_before(calls, -1U) : 0; }
 
-/* A call that is no longer its task's, or nobody's. */
+static __always_inline uint64_t slice_at(uint64_t time_ns) {
+  return (time_ns > slice_base_ns ? time_ns - slice_base_ns : 0) / interval_ns;
+}
+
+/* A call that is no longer its task's, or the kernel's own. */
 static __always_inline void add_request(const struct WireRequest* request, struct Done* done) {
   done->self_ns = done->duration_ns;
   done->file = request->file;
   done->offset = -1;
-  if (trace) {
-    if (!is_left_out(done)) send_traced(request->pid, request->tid, done);
-    return;
-  }
-  const uint64_t since = done->start_ns > slice_base_ns ? done->start_ns - slice_base_ns : 0;
-  send_one(request->pid, request->tid, done->function, done->file, since / interval_ns,
-           done->failed, done->duration_ns, done->self_ns, done->bytes);
+  if (has_details(done)) return send_traced(request->pid, request->tid, done);
+  send_one(request->pid, request->tid, done->function, done->file, slice_at(done->start_ns),
+           done->failed ? kOneFailed : 0, done->duration_ns, done->self_ns, done->bytes);
 }

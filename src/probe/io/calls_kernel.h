@@ -124,11 +124,16 @@ struct gendisk {
 struct request_queue {
   struct gendisk* disk;
 };
+typedef struct {
+  int counter;
+} atomic_t;
 struct request {
   struct request_queue* q;
   unsigned int cmd_flags;
   unsigned int __data_len;
   __u64 __sector;
+  __u64 start_time_ns;
+  atomic_t ref;
 };
 
 struct io_kiocb {

@@ -51,18 +51,49 @@ static __always_inline void take_request(uint64_t key, struct WireRequest* reque
   bpf_map_delete_elem(&requests, &key);
 }
 
-/* A request gets what it is to do; in the context of whoever asked for it. */
+/* The kernel runs no program in some interrupts, and none within itself: such a completion is not
+ * seen. That it happened is known once the kernel has freed or reused the request, but not when,
+ * nor whether it failed. */
+static __always_inline void add_unseen_end(const struct WireRequest* request, uint64_t issue_ns) {
+  __sync_fetch_and_add(&counts.unseen_ends, 1);
+  send_one(request->pid, request->tid, request->function, request->file, slice_at(issue_ns),
+           kOneUntimed, 0, 0, request->bytes);
+}
+
+/* When it was issued, for the one program that ends it; 0: it was not, or has ended. */
+static __always_inline uint64_t claim_issued(struct WireRequest* request) {
+  return request->issue_ns ? __sync_lock_test_and_set(&request->issue_ns, 0) : 0;
+}
+
+/* A write without data has the device flush its cache. */
+static __always_inline uint32_t function_of(struct request* rq, uint32_t bytes) {
+  const uint32_t operation = BPF_CORE_READ(rq, cmd_flags) & kRequestOperation;
+  if (operation == kOperationFlush || (operation == kOperationWrite && bytes == 0))
+    return kBlockFlush;
+  if (operation == kOperationRead) return kBlockRead;
+  if (operation == kOperationWrite) return kBlockWrite;
+  return operation == kOperationDiscard ? kBlockDiscard : kBlockOther;
+}
+
+/* A request gets its operation; in the context of the task that submits it. */
 static __always_inline int start_request(struct request* rq) {
   struct WireRequest request = {};
   const uint64_t key = (uint64_t)rq;
   /* One that was merged into another never completes. One that was issued did, unseen. */
   struct WireRequest* before = bpf_map_lookup_elem(&requests, &key);
-  if (before && before->issue_ns != 0) __sync_fetch_and_add(&counts.unended, 1);
+  const uint64_t issued = before ? claim_issued(before) : 0;
+  if (before && issued != 0) add_unseen_end(before, issued);
   if (!whose(&request)) {
     if (before) take_request(key, before);
     return 0;
   }
   request.start_ns = bpf_ktime_get_ns();
+  request.function = function_of(rq, BPF_CORE_READ(rq, __data_len));
+  /* The kernel makes one request of several flushes, and issues that one only. */
+  if (request.function == kBlockFlush) {
+    request.issue_ns = request.start_ns;
+    request.kernel_start_ns = BPF_CORE_READ(rq, start_time_ns);
+  }
   request.file = number_of_disk(BPF_CORE_READ(rq, q, disk));
   put_request(key, &request);
   return 0;
@@ -72,13 +103,6 @@ int BPF_PROG(block_io_start, struct request* rq) { return start_request(rq); }
 /* Before Linux 6.5: only those that wait for their turn; others begin as they are issued. */
 SEC("tp_btf/block_rq_insert")
 int BPF_PROG(block_rq_insert, struct request* rq) { return start_request(rq); }
-
-static __always_inline uint32_t function_of(uint32_t operation) {
-  if (operation == kOperationRead) return kBlockRead;
-  if (operation == kOperationWrite) return kBlockWrite;
-  if (operation == kOperationFlush) return kBlockFlush;
-  return operation == kOperationDiscard ? kBlockDiscard : kBlockOther;
-}
 
 static __always_inline void tell_order(struct request* rq, const struct WireRequest* request) {
   if (request->function != kBlockRead && request->function != kBlockWrite) return;
@@ -103,8 +127,9 @@ int BPF_PROG(block_rq_issue, struct request* rq) {
   }
   if (!request || request->issue_ns != 0) return 0;
   request->issue_ns = bpf_ktime_get_ns();
+  request->kernel_start_ns = BPF_CORE_READ(rq, start_time_ns);
   request->bytes = BPF_CORE_READ(rq, __data_len);
-  request->function = function_of(BPF_CORE_READ(rq, cmd_flags) & kRequestOperation);
+  request->function = function_of(rq, request->bytes);
   struct Done done = {.function = kBlockQueue, .start_ns = request->start_ns};
   done.duration_ns = request->issue_ns - request->start_ns;
   done.bytes = request->bytes;
@@ -114,13 +139,19 @@ int BPF_PROG(block_rq_issue, struct request* rq) {
   return 0;
 }
 
-static __always_inline int completed(struct request* rq, uint8_t status) {
+/* `bytes` of it: a device may complete a request in parts. */
+static __always_inline int completed(struct request* rq, uint8_t status, uint32_t bytes) {
   const uint64_t key = (uint64_t)rq;
   struct WireRequest* request = bpf_map_lookup_elem(&requests, &key);
   if (!request) return 0;
-  if (request->issue_ns != 0) {
-    struct Done done = {.function = request->function, .start_ns = request->issue_ns};
-    done.duration_ns = bpf_ktime_get_ns() - request->issue_ns;
+  if (status == 0 && bytes < request->bytes - request->done_bytes) {
+    request->done_bytes += bytes;
+    return 0;
+  }
+  const uint64_t issued = claim_issued(request);
+  if (issued != 0) {
+    struct Done done = {.function = request->function, .start_ns = issued};
+    done.duration_ns = bpf_ktime_get_ns() - issued;
     done.failed = status != 0;
     done.bytes = done.failed ? 0 : request->bytes;
     done.result = done.failed ? -5 : (int64_t)done.bytes;
@@ -130,12 +161,30 @@ static __always_inline int completed(struct request* rq, uint8_t status) {
   return 0;
 }
 SEC("tp_btf/block_rq_complete")
-int BPF_PROG(block_rq_complete, struct request* rq, uint8_t status) {
-  return completed(rq, status);
+int BPF_PROG(block_rq_complete, struct request* rq, uint8_t status, uint32_t bytes) {
+  return completed(rq, status, bytes);
 }
-/* Some complete without the other being told. */
+/* Some complete without the other tracepoint. */
 SEC("tp_btf/block_io_done")
-int BPF_PROG(block_io_done, struct request* rq) { return completed(rq, 0); }
+int BPF_PROG(block_io_done, struct request* rq) { return completed(rq, 0, -1U); }
+
+/* As a recording ends, for each that is still known: while programs are attached, whether it has
+ * completed unseen; afterwards it was in flight. */
+static long close_request(void* map, const uint64_t* key, struct WireRequest* request,
+                          void* context) {
+  if (request->issue_ns == 0) return 0; /* never issued, or not of a disk */
+  if (closing == kCloseInFlight) {
+    __sync_fetch_and_add(&counts.in_flight, 1);
+    return 0;
+  }
+  const struct request* rq = (const struct request*)*key;
+  if (BPF_CORE_READ(rq, ref.counter) != 0 &&
+      BPF_CORE_READ(rq, start_time_ns) == request->kernel_start_ns)
+    return 0;
+  const uint64_t issued = claim_issued(request);
+  if (issued != 0) add_unseen_end(request, issued);
+  return 0;
+}
 
 static __always_inline int merged(void) {
   struct WireRequest request = {};

@@ -100,6 +100,7 @@ struct {
 } disk_ends SEC(".maps");
 
 struct WireCallCounts counts;
+uint32_t closing; /* of WireClosing */
 /* Processes that have a mark from the recorder, and no place yet (kTaskMarked). */
 uint32_t marked;
 /* Bytes written to each ring since its reader was last woken. */

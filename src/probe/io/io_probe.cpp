@@ -83,6 +83,8 @@ class IoProbe final : public Probe {
   Status start_kernel(const Target& target, RecordStream& out);
   void report_library(ProbeReport& report) const;
   void report_kernel(ProbeReport& report) const;
+  [[nodiscard]] std::vector<std::string> path_prefixes() const;
+  [[nodiscard]] std::string settings_text() const;
 
   ProbeSettings settings_;
   ProbeSet set_;
@@ -149,6 +151,32 @@ void IoProbe::mark_own_calls(LaunchRequest& request, const std::string& library)
   std::erase(own_files_, "");
 }
 
+std::vector<std::string> IoProbe::path_prefixes() const {
+  std::vector<std::string> prefixes = set_.path_prefixes;
+  if (!settings_.path_prefix.empty()) prefixes.push_back(settings_.path_prefix);
+  return prefixes;
+}
+
+// Mode and filters are read by report/io_profile.cpp: the mode is first, filters are last.
+std::string IoProbe::settings_text() const {
+  std::vector<std::string> parts = {mode_name(settings_.io)};
+  if (stacks_) parts.emplace_back("stacks");
+  parts.push_back("layers " + join(set_.layers.names, " "));
+  if (!set_.captures.empty())
+    parts.push_back(fmt::format("{} patterns of a probe set", set_.captures.size()));
+  parts.push_back("interval " + format_duration_ns(settings_.interval_ns));
+  if (kernel_ && !settings_.io_files) parts.emplace_back("no files in the kernel");
+  if (folder_ && settings_.memory_calls) parts.emplace_back("malloc");
+  std::vector<std::string> filters;
+  if (settings_.least_duration_ns > 0)
+    filters.push_back("min-duration " + format_duration_ns(settings_.least_duration_ns));
+  if (settings_.least_bytes > 0)
+    filters.push_back(fmt::format("min-bytes {}", settings_.least_bytes));
+  for (const std::string& prefix : path_prefixes()) filters.push_back("path " + prefix);
+  return join(parts, ", ") +
+         (kernel_ && !filters.empty() ? "; filters: " + join(filters, ", ") : "");
+}
+
 KernelCallSettings IoProbe::kernel_settings() const {
   KernelCallSettings settings;
   settings.trace = settings_.io == IoMode::kTrace;
@@ -185,12 +213,10 @@ Status IoProbe::start_kernel(const Target& target, RecordStream& out) {
     }
     TRY_ASSIGN(kernel_, KernelCalls::open(target, settings));
   }
-  std::vector<std::string> prefixes = set_.path_prefixes;
-  if (!settings_.path_prefix.empty()) prefixes.push_back(settings_.path_prefix);
   kernel_records_ = std::make_unique<KernelRecords>(
       out, kernel_->functions(),
       KernelRecordSettings{slice_base_ns_, settings_.interval_ns, settings_.io != IoMode::kCount,
-                           std::move(prefixes), own_files_});
+                           path_prefixes(), own_files_});
   return {};
 }
 
@@ -245,6 +271,7 @@ void IoProbe::tick(int64_t now_ns) {
   kernel_->gather(now_ns);
   kernel_->drain(*kernel_records_);
   if (stacks_) stacks_->drain(*kernel_records_, now_ns - kSettleNs);
+  kernel_records_->flush();
 }
 
 void IoProbe::finish(int64_t /*now_ns*/) {
@@ -255,6 +282,7 @@ void IoProbe::finish(int64_t /*now_ns*/) {
   if (!kernel_) return;
   kernel_->finish(*kernel_records_);
   if (stacks_) stacks_->drain(*kernel_records_, INT64_MAX);
+  kernel_records_->flush();
 }
 
 void add_why(ProbeReport& report, const std::string& text) {
@@ -288,8 +316,7 @@ void IoProbe::report_kernel(ProbeReport& report) const {
 
 ProbeReport IoProbe::report() const {
   ProbeReport report;
-  report.settings = mode_name(settings_.io);
-  if (stacks_) report.settings += ", stacks";
+  report.settings = settings_text();
   if (folder_) report_library(report);
   if (kernel_) report_kernel(report);
   if (!set_.left_out.empty())

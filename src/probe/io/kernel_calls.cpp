@@ -104,7 +104,6 @@ class BpfCalls final : public KernelCalls {
   void note_missing(const std::string& why, const std::string& hook);
   Status mark(int64_t pid);
   void send_before(uint32_t slice);
-  void count_unended();
   [[nodiscard]] int64_t missed() const;
 
   CallsSkeleton* skeleton_ = nullptr;
@@ -121,7 +120,6 @@ class BpfCalls final : public KernelCalls {
   std::unique_ptr<HookPrograms> hooks_;
   bool is_attached_ = false, is_stopped_ = false;
   bool unfinished_ = false;  // a record was never ended
-  int64_t unended_ = 0;
   int64_t misses_ = 0;
   uint32_t gathered_ = 0;
 };
@@ -330,6 +328,9 @@ void BpfCalls::gather(int64_t now_ns) {
 
 void BpfCalls::stop() {
   if (std::exchange(is_stopped_, true)) return;
+  skeleton_->bss->closing = kCloseUnseen;
+  send_before(0);
+  skeleton_->bss->closing = kCloseInFlight;
   detach_calls(skeleton_);
   if (hooks_) hooks_->detach();
   // A task that runs one of the programs at this moment has left it afterwards.
@@ -347,19 +348,6 @@ void BpfCalls::finish(KernelRecords& records) {
   }
   rings_.drain(records, true);
   unfinished_ = !rings_.empty();
-  count_unended();
-}
-
-// Requests of disks that were issued, and whose end was never told.
-void BpfCalls::count_unended() {
-  const int map = bpf_map__fd(skeleton_->maps.requests);
-  uint64_t key = 0, next = 0;
-  for (bool first = true; bpf_map_get_next_key(map, first ? nullptr : &key, &next) == 0;) {
-    first = false;
-    key = next;
-    WireRequest request{};
-    if (bpf_map_lookup_elem(map, &key, &request) == 0 && request.issue_ns != 0) ++unended_;
-  }
 }
 
 // Within a program of ours: the kernel does not begin it again.
@@ -397,8 +385,10 @@ std::string BpfCalls::missing() const {
   add(static_cast<uint64_t>(missed()),
       "calls in the kernel were lost: they came while another of their kind was looked at");
   add(counts.no_room, "requests were not followed: too many at once");
-  add(counts.unended + static_cast<uint64_t>(unended_),
-      "requests of disks had not ended, or their end was not told");
+  add(counts.unseen_ends,
+      "requests of disks are counted without time and error: the kernel ran no BPF program when "
+      "they completed");
+  add(counts.in_flight, "requests of disks were in flight when the recording ended");
   add(counts.not_followed + static_cast<uint64_t>(misses_),
       "processes or threads were not followed: no memory for it");
   add(counts.dropped_names, "files have no name: too many were new at once");

@@ -100,17 +100,66 @@ TEST_F(KernelRecordsTest, ACallWaitsForTheNameOfItsFile) {
   EXPECT_EQ(all->rows.of<Span>()[1].file, StringId::kNone);
 }
 
-TEST_F(KernelRecordsTest, FilesOfOtherNamesAreLeftOutOfATrace) {
+TEST_F(KernelRecordsTest, AnUnseenEndHasNeitherTimeNorError) {
+  KernelRecords records = make();
+  WireOneCall one{};
+  one.head = {kWireOneCall, 1, 0, 10, 11};
+  one.flags = kOneUntimed;
+  one.bytes = 4099;
+  EXPECT_TRUE(records.take(bytes_of(one), false));
+  const auto all = collected();
+  const Counter& counter = all->rows.of<Counter>().at(0);
+  EXPECT_EQ(counter.count, 1);
+  EXPECT_EQ(counter.bytes, 4099);
+  EXPECT_EQ(counter.errors, std::nullopt);
+  EXPECT_EQ(counter.time_ns, std::nullopt);
+  EXPECT_EQ(counter.self_time_ns, std::nullopt);
+  EXPECT_EQ(counter.latency.length, 0U);
+}
+
+TEST_F(KernelRecordsTest, TracedCallsOnOtherFilesAreCountedWithoutTheirFile) {
   KernelRecords records = make({"pipe:[5"});
   records.files().add(bytes_of(name(5)));
   records.files().add(bytes_of(name(6)));
   for (const uint32_t file : {0U, 5U, 6U}) {
     WireTracedCall call{};
     call.head = {kWireTracedCall, 1, file, 10, 11};
+    call.start_ns = 1'250;
+    call.duration_ns = 9;
+    call.self_ns = 7;
+    call.result = file == 6 ? 4099 : -9;
     EXPECT_TRUE(records.take(bytes_of(call), false));
   }
-  EXPECT_EQ(collected()->rows.of<Span>().size(), 1U);
-  EXPECT_EQ(records.left_out(), 2);
+  records.flush();
+  const auto all = collected();
+  EXPECT_EQ(all->rows.of<Span>().size(), 1U);
+  ASSERT_EQ(all->rows.of<Counter>().size(), 1U);
+  const Counter& counter = all->rows.of<Counter>()[0];
+  EXPECT_EQ(counter.file, StringId::kNone);
+  EXPECT_EQ(counter.slice_ns, 1'200);
+  EXPECT_EQ(counter.count, 2);
+  EXPECT_EQ(counter.errors, 1);
+  EXPECT_EQ(counter.bytes, 4099);
+  EXPECT_EQ(counter.time_ns, 18);
+  EXPECT_EQ(counter.self_time_ns, 14);
+  EXPECT_EQ(counter.latency.length, 4U);
+  EXPECT_EQ(records.calls(), 3);
+  EXPECT_EQ(records.left_out(), 0);
+}
+
+TEST_F(KernelRecordsTest, SumsOnOtherFilesLoseOnlyTheirFile) {
+  KernelRecords records = make({"pipe:[5"});
+  records.files().add(bytes_of(name(6)));
+  WireSumOfCalls sum{};
+  sum.head = {kWireSumOfCalls, 1, 6, 10, 11};
+  sum.count = 7;
+  sum.bytes = 4099;
+  EXPECT_TRUE(records.take(bytes_of(sum), false));
+  const auto all = collected();
+  const Counter& counter = all->rows.of<Counter>().at(0);
+  EXPECT_EQ(counter.file, StringId::kNone);
+  EXPECT_EQ(counter.count, 7);
+  EXPECT_EQ(counter.bytes, 4099);
 }
 
 TEST_F(KernelRecordsTest, WhatIsDoneToFilesOfOursIsLeftOut) {
@@ -153,7 +202,8 @@ TEST_F(KernelRecordsTest, ACallWithAStackKeepsItAndWhatIsSaidOfIt) {
   records.take_stacked(call, stack, detail);
   call.head.file = 6;
   records.take_stacked(call, stack, detail);
-  EXPECT_EQ(records.left_out(), 1) << "filters are the same";
+  records.flush();
+  EXPECT_EQ(records.calls(), 2) << "counted without stack and file";
   call.head.function = 99;
   records.take_stacked(call, stack, detail);
   EXPECT_EQ(records.damaged(), 1) << "no such function";
