@@ -220,7 +220,9 @@ constexpr Flag kJobFlags[] = {
     {.name = "rows", .help = "dump: the benchmark rows instead of the profile"},
     {.name = "as",
      .value = "FORM",
-     .help = "dump: lines of JSON, csv or parquet",
+     .help =
+         "dump: lines of JSON, csv or parquet; sums of clock events (cpu-clock, task-clock) are "
+         "nanoseconds of samples, those of other events are counts",
      .fallback = "lines",
      .choices = "lines csv parquet"},
     {.name = "output",

@@ -63,7 +63,7 @@ Result<std::string> help_of_query(const std::string& name) {
                  meant ? fmt::format("did you mean '{}'?", *meant)
                        : "fathom query --list shows the queries there are"};
   }
-  TRY_ASSIGN(const auto session, SqlSession::open({}));
+  TRY_ASSIGN(const auto session, open_query_session({}));
   std::string columns;
   if (auto rows = session->query(query->sql); rows.ok()) {
     for (const SqlRows::Column& column : rows.value().columns)
@@ -135,7 +135,7 @@ Result<int> run_query(const Arguments& arguments) {
     TRY_ASSIGN(Recording recording, open_recording(words[i]));
     recordings.push_back(std::move(recording));
   }
-  TRY_ASSIGN(const auto session, SqlSession::open(std::move(recordings)));
+  TRY_ASSIGN(const auto session, open_query_session(std::move(recordings)));
   TRY_ASSIGN(SqlRows rows, session->query(sql));
   if (arguments.has("json")) {
     TRY(write_json(rows, print_out));

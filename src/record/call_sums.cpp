@@ -151,7 +151,8 @@ void CallSums::add_counter(const Counter& counter, std::span<const int64_t> late
 
 void CallSums::add_span(const Span& span, const CallRange& range) {
   const int64_t duration_ns = std::max<int64_t>(span.duration_ns, 0);
-  const int64_t inside_ns = nested_.add(span.thread, span.start_ns, duration_ns);
+  NestedTime& nested = names().text(span.layer) == "c" ? nested_libc_ : nested_;
+  const int64_t inside_ns = nested.add(span.thread, span.start_ns, duration_ns);
   if (span.start_ns < range.from_ns || span.start_ns >= range.to_ns) return;
   if (!wanted(span.thread, range)) return;
   const uint32_t number = function(span.layer, span.name);

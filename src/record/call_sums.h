@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of a recording added up: counters and spans alike become one sum per thread, function
 // and file, and per function the latencies and the bytes over time, so that a report costs what the
-// distinct keys cost and not what the rows do. Own time of spans is worked out from those inside
-// them. A journal is added up frame by frame, tables chunk by chunk. Owned and used by one thread.
+// distinct keys cost and not what the rows do. Self time of spans is computed from those inside
+// them, apart for the C library and for all other layers. A journal is added up frame by frame,
+// tables chunk by chunk. Owned and used by one thread.
 #pragma once
 
 #include <functional>
@@ -85,7 +86,9 @@ class CallSums {
   std::vector<CallKey> keys_{{}};
   std::vector<CallFigures> figures_{{}};  // of each key
   IdIndex key_index_;
-  NestedTime nested_;
+  // The library in the target cannot know the system calls within its calls where it sums them, so
+  // self time excludes calls of layer c from layer c only, whether calls are summed or traced.
+  NestedTime nested_, nested_libc_;
   std::vector<int8_t> wanted_;  // by thread; -1: not asked yet
   int64_t last_ns_ = INT64_MIN, slice_ns_ = 0;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/io_class.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -79,6 +81,7 @@ constexpr ClassRow kWords[] = {
      "stat getattr setattr lookup xattr readdir iterate unlink rename mkdir rmdir link truncate "
      "fallocate ioctl flock set_view info readahead size"},
     {IoClass::kSync, "sync flush"},
+    {IoClass::kFlush, "writepages"},
     {IoClass::kSeek, "seek"},
     {IoClass::kWait, "poll select wait"},
     {IoClass::kMap, "mmap fault"},
@@ -133,6 +136,13 @@ std::string_view plain_name(std::string_view name) {
   return name;
 }
 
+std::string join_words(std::string_view words, std::string_view between) {
+  std::string text;
+  for (const std::string_view word : split_words(words))
+    text += (text.empty() ? "" : std::string(between)) + std::string(word);
+  return text;
+}
+
 bool has_word(const ClassRow& row, std::string_view name) {
   const auto words = split_words(row.names);
   return std::find(words.begin(), words.end(), name) != words.end();
@@ -148,9 +158,9 @@ bool contains_word(const ClassRow& row, std::string_view name) {
 }  // namespace
 
 std::string_view io_class_name(IoClass io_class) {
-  constexpr std::array<std::string_view, 13> kNames = {"read",   "write",   "copy", "open", "close",
-                                                       "meta",   "seek",    "sync", "wait", "map",
-                                                       "memory", "process", "other"};
+  constexpr std::array<std::string_view, 14> kNames = {
+      "read", "write", "copy", "open", "close",  "meta",    "seek",
+      "sync", "flush", "wait", "map",  "memory", "process", "other"};
   return kNames[static_cast<size_t>(io_class)];
 }
 
@@ -164,6 +174,31 @@ IoClass io_class(std::string_view layer, std::string_view name) {
     if (contains_word(row, name)) return row.io_class;
   }
   return IoClass::kOther;
+}
+
+std::string io_class_sql() {
+  // A name keeps its last character, as in plain_name().
+  const auto any_of = [](auto begin, auto end) {
+    std::string texts;
+    for (; begin != end; ++begin) texts += (texts.empty() ? "" : "|") + std::string(*begin);
+    return texts;
+  };
+  std::string sql = fmt::format(
+      "CREATE MACRO io_plain(name) AS regexp_replace(regexp_replace(name, '^(?:{})+(.)', '\\1'), "
+      "'(.)(?:{})+$', '\\1');\nCREATE MACRO io_class(layer, name) AS CASE",
+      any_of(std::begin(kPrefixes), std::end(kPrefixes)),
+      any_of(std::begin(kSuffixes), std::end(kSuffixes)));
+  const auto then = [](IoClass io_class) {
+    return fmt::format(" THEN '{}'", io_class_name(io_class));
+  };
+  for (const ClassRow& row : kFunctions)
+    sql += fmt::format("\n  WHEN io_plain(name) IN ('{}')", join_words(row.names, "', '")) +
+           then(row.io_class);
+  sql += "\n  WHEN layer IN ('c', 'sys') THEN 'other'";
+  for (const ClassRow& row : kWords)
+    sql += fmt::format("\n  WHEN regexp_matches(name, '{}')", join_words(row.names, "|")) +
+           then(row.io_class);
+  return sql + "\n  ELSE 'other' END";
 }
 
 bool is_event_layer(std::string_view layer) { return layer == "cpu" || layer == "simulated"; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace fathom {
@@ -17,6 +18,7 @@ enum class IoClass {
   kMetadata,  // names, attributes, folders, locks, options: no content
   kSeek,      //
   kSync,      // content on its way to storage: fsync, fflush
+  kFlush,     // pages that a layer writes back: its bytes were counted as they were written to it
   kWait,      // for somebody else: poll, wait4. No I/O of its own
   kMap,       // mmap and such; its bytes are a length, not moved
   kMemory,    // malloc and such: no I/O at all; its bytes are a size
@@ -29,6 +31,9 @@ std::string_view io_class_name(IoClass io_class);
 // Of a function of a layer. Functions of libc and system calls are told by exact name, whatever
 // their 64-bit, checking or unlocked form; those of other layers by a word within it.
 IoClass io_class(std::string_view layer, std::string_view name);
+
+// SQL that defines the macro io_class(layer, name) with the same result, for queries.
+std::string io_class_sql();
 
 // Events that were counted, and are no calls.
 bool is_event_layer(std::string_view layer);

@@ -104,10 +104,13 @@ std::string functions_text(const IoProfile& profile, std::string_view layer,
       std::any_of(functions.begin(), functions.end(),
                   [](const IoFunction* function) { return function->self_ns().has_value(); });
   const std::string_view title = layer_title(layer);
+  const bool holds_calls = layer == "c" && profile.layers.size() > 1;
   std::string text =
       heading("Functions",
               " of layer " + printable(layer) + (title.empty() ? "" : ", " + std::string(title)) +
-                  (timed ? ", by own time" : ", by calls"),
+                  (!timed        ? ", by calls"
+                   : holds_calls ? ", by self time, system calls included"
+                                 : ", by self time"),
               options);
   text += functions_table(functions, options);
   if (more > 0) {

@@ -74,7 +74,7 @@ std::string silent_text(const std::vector<std::string>& names) {
 }
 
 void add_coverage(const IoProfile& profile, LabelLines& lines) {
-  std::vector<std::string> parts = {"figures of layer " + printable(profile.layer)};
+  std::vector<std::string> parts = {"values of layer " + printable(profile.layer)};
   std::string others;
   for (const std::string_view layer : profile.layers) {
     if (layer != profile.layer) others += (others.empty() ? "" : ", ") + printable(layer);
@@ -194,6 +194,16 @@ std::string parts_text(const IoProfile& profile, const ReportOptions& options) {
   return text;
 }
 
+// What the report was asked to show of the recording; empty: all of it.
+std::vector<std::string> chosen_parts(const ProfileFilter& filter) {
+  std::vector<std::string> parts;
+  if (!filter.process.empty()) parts.push_back("process " + printable(filter.process));
+  if (!filter.thread.empty()) parts.push_back("thread " + printable(filter.thread));
+  if (filter.from_ns) parts.push_back("from " + moment_text(*filter.from_ns));
+  if (filter.to_ns) parts.push_back("until " + moment_text(*filter.to_ns));
+  return parts;
+}
+
 }  // namespace
 
 Status write_io_report(const Recording& recording, const ReportOptions& options) {
@@ -209,6 +219,7 @@ Status write_io_report(const Recording& recording, const ReportOptions& options)
       styled(Style::kHeading, fit(printable(profile.command), room), options.colours) + facts +
       "\n";
   LabelLines lines(options, text);
+  lines.add("Only", chosen_parts(options.filter));
   add_head(profile, lines);
   add_coverage(profile, lines);
   for (const std::string_view layer : profile.layers)

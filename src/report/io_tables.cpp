@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kBars = 60;
 constexpr auto kNumber = ColumnKind::kNumber;
 constexpr auto kName = ColumnKind::kName;
-constexpr std::array<std::string_view, 6> kTimes = {"Time", "Self", "Own time",
+constexpr std::array<std::string_view, 6> kTimes = {"Time", "Self", "Self time",
                                                     "p50",  "p99",  "Longest"};
 
 // What a table is sorted by, unless calls were only counted.
@@ -69,7 +69,7 @@ ReportTable overview_table(const IoProfile& profile) {
   if (profile.coverage && !profile.coverage->why.empty())
     table.rows.push_back({"Not seen", profile.coverage->why});
   if (!profile.damage.empty()) table.rows.push_back({"Missing", profile.damage});
-  table.note = fmt::format("Figures of layer {}: what passes through several layers counts once.",
+  table.note = fmt::format("Values of layer {}: what passes through several layers counts once.",
                            profile.layer);
   return table;
 }
@@ -83,11 +83,13 @@ ReportTable layers_table(const IoProfile& profile) {
   ReportTable table{"io-layers",
                     "I/O by layer",
                     "From the program down to the disk. A layer that moves more than the one "
-                    "above it amplifies.",
+                    "above it amplifies. Self time of layer c includes its system calls. Read and "
+                    "written are what was moved into a layer: pages it writes back do not count "
+                    "again.",
                     {},
                     {}};
   table.columns = {{"Layer"},         {"Calls", kNumber},   {"Errors", kNumber},
-                   {"Read", kNumber}, {"Written", kNumber}, {"Own time", kNumber}};
+                   {"Read", kNumber}, {"Written", kNumber}, {"Self time", kNumber}};
   std::map<std::string_view, LayerSum> sums;
   for (const IoFunction& function : profile.functions) {
     LayerSum& sum = sums[function.layer];
@@ -148,7 +150,7 @@ ReportTable functions_table(const IoProfile& profile) {
     ++shown;
   }
   table.note = shown_note(shown, profile.functions.size(),
-                          order_of(profile, "layer, then own time", "layer, then calls"));
+                          order_of(profile, "layer, then self time", "layer, then calls"));
   if (bounds) table.note += " ≤: counted by powers of two; it took no longer.";
   return table;
 }

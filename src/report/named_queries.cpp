@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/named_queries.h"
 
+#include "report/io_class.h"
+
 namespace fathom {
 namespace {
 
@@ -174,13 +176,14 @@ GROUP BY c.run, c.label, c.slice_ns, r.start_ns, c.layer, c.name ORDER BY c.run,
 
     {"io-layers", "What passed through each layer: calls, files, bytes read and written, time", R"(
 WITH calls AS (
-  SELECT run, label, layer, name, file, count, bytes, errors, time_ns FROM counters WHERE layer <> 'counters'
+  SELECT run, label, layer, name, file, count, bytes, errors, time_ns FROM counters
+  WHERE layer NOT IN ('cpu', 'cpu-thread', 'simulated')  -- those are events
   UNION ALL BY NAME
   SELECT run, label, layer, name, file, 1 AS count, bytes, (result < 0)::BIGINT AS errors, duration_ns AS time_ns
   FROM spans)
 SELECT c.label, c.layer, sum(c.count) AS calls, sum(c.errors) AS errors, count(DISTINCT c.file) AS files,
-       sum(c.bytes) FILTER (regexp_matches(c.name, 'read|recv|get[cls]|scanf|sendfile|splice|copy_file')) AS read_bytes,
-       sum(c.bytes) FILTER (regexp_matches(c.name, 'write|send|put|printf|splice|copy_file')) AS written_bytes,
+       sum(c.bytes) FILTER (io_class(c.layer, c.name) IN ('read', 'copy')) AS read_bytes,
+       sum(c.bytes) FILTER (io_class(c.layer, c.name) IN ('write', 'copy')) AS written_bytes,
        round(sum(c.time_ns) / 1e9, 6) AS time_s, round((any_value(r.end_ns) - any_value(r.start_ns)) / 1e9, 3) AS run_s
 FROM calls c JOIN runs r USING (run) GROUP BY c.run, c.label, c.layer ORDER BY c.run, calls DESC, c.layer)",
      "no calls were recorded: the probes that watch them are listed by fathom doctor"},
@@ -192,8 +195,8 @@ WITH calls AS (
   SELECT run, label, layer, name, bytes FROM spans WHERE bytes > 0),
 moved AS (
   SELECT run, label, layer,
-         sum(bytes) FILTER (regexp_matches(name, '^(p?read(v|v2|64)?|recv.*|vfs_read|read_pages|read_fixed)$')) AS read_bytes,
-         sum(bytes) FILTER (regexp_matches(name, '^(p?write(v|v2|64)?|send(to|msg)?|vfs_write|write_fixed)$')) AS written_bytes
+         sum(bytes) FILTER (io_class(layer, name) IN ('read', 'copy')) AS read_bytes,
+         sum(bytes) FILTER (io_class(layer, name) IN ('write', 'copy')) AS written_bytes
   FROM calls GROUP BY ALL)
 SELECT m.label, m.layer, m.read_bytes, round(m.read_bytes / s.read_bytes, 3) AS read_factor, m.written_bytes,
        round(m.written_bytes / s.written_bytes, 3) AS write_factor
@@ -336,6 +339,12 @@ FROM probes ORDER BY run, probe)"},
 }  // namespace
 
 std::span<const NamedQuery> named_queries() { return kQueries; }
+
+Result<std::unique_ptr<SqlSession>> open_query_session(std::vector<Recording> recordings) {
+  TRY_ASSIGN(auto session, SqlSession::open(std::move(recordings)));
+  TRY(session->query(io_class_sql()));
+  return session;
+}
 
 const NamedQuery* find_named_query(std::string_view name) {
   for (const NamedQuery& query : kQueries) {

@@ -3,8 +3,12 @@
 // asks one. Constants: any thread.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include "record/sql.h"
 
 namespace fathom {
 
@@ -17,6 +21,8 @@ struct NamedQuery {
 };
 
 std::span<const NamedQuery> named_queries();
+// Recordings with the macros that named queries use: io_class(layer, name) of report/io_class.h.
+Result<std::unique_ptr<SqlSession>> open_query_session(std::vector<Recording> recordings);
 const NamedQuery* find_named_query(std::string_view name);
 
 }  // namespace fathom

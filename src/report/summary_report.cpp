@@ -109,14 +109,15 @@ void add_io(const Summary& summary, LabelLines& lines) {
   const Run& run = summary.run();
   if (run.disk_read_bytes && run.disk_written_bytes) {
     lines.add("Disk", {format_bytes(*run.disk_read_bytes) + " read",
-                       format_bytes(*run.disk_written_bytes) + " written"});
+                       format_bytes(*run.disk_written_bytes) + " written",
+                       "accounted to processes, writes as pages become dirty"});
   } else {
     lines.add("Disk", {absent(summary)});
   }
   if (run.read_chars && run.written_chars) {
     lines.add("I/O", {format_bytes(*run.read_chars) + " read",
                       format_bytes(*run.written_chars) + " written",
-                      "by system calls, caches and pipes included"});
+                      "accounted to processes: caches, pipes and reads by exec included"});
   }
   add_network(summary, lines);
 }

@@ -197,5 +197,22 @@ TEST(CallSums, BytesAreKeptWithinTheRun) {
   EXPECT_EQ(sums.slice_ns(), 1'000'000'000);
 }
 
+// The library that sums calls in the target cannot know the system calls within them.
+TEST(CallSums, SelfTimeOfLibcHoldsItsSystemCallsAsWhereItIsSummed) {
+  Interner names;
+  const auto in_layer = [&](std::string_view layer, Span span) {
+    span.layer = names.string(layer);
+    return span;
+  };
+  const auto times = self_times(
+      names,
+      {in_layer("ext4", span_of(names, "map_blocks", 130, 10)),
+       in_layer("sys", span_of(names, "write", 120, 40)), span_of(names, "malloc", 170, 5)},
+      {span_of(names, "fwrite", 100, 100)});
+  EXPECT_EQ(times.at("fwrite"), 95);
+  EXPECT_EQ(times.at("write"), 30);
+  EXPECT_EQ(times.at("map_blocks"), 10);
+}
+
 }  // namespace
 }  // namespace fathom

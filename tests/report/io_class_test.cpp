@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/io_class.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,6 +9,9 @@
 
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "record/sample_recording.h"
+#include "report/named_queries.h"
+#include "report/query_output.h"
 #include "support/folders.h"
 
 namespace fathom {
@@ -56,7 +60,9 @@ TEST(IoClass, SystemCallsAreToldByTheSameNames) {
 
 TEST(IoClass, OtherLayersAreToldByAWord) {
   expect_all("vfs", "vfs_read do_iter_readv", IoClass::kRead);
-  expect_all("ext4", "ext4_file_write_iter ext4_da_writepages", IoClass::kWrite);
+  expect_all("ext4", "write ext4_file_write_iter", IoClass::kWrite);
+  expect_all("ext4", "writepages ext4_da_writepages", IoClass::kFlush);
+  expect_all("writeback", "write_inode_pages", IoClass::kWrite);
   expect_all("vfs", "vfs_fsync_range", IoClass::kSync);
   expect_all("vfs", "vfs_getattr vfs_statx lookup_fast do_unlinkat", IoClass::kMetadata);
   expect_all("os_cache", "page_cache_async_readahead", IoClass::kMetadata);
@@ -98,6 +104,39 @@ TEST(IoClass, LayersStandInTheOrderOfTheirDepth) {
   EXPECT_EQ(layer_title("ext4"), "");
   EXPECT_TRUE(is_io_layer("nfs"));
   for (const char* layer : {"cuda", "cpu", "simulated"}) EXPECT_FALSE(is_io_layer(layer)) << layer;
+}
+
+// Queries and reports must not differ about what is read and written.
+TEST(IoClass, SqlClassifiesAsTheReportDoes) {
+  SKIP_WITHOUT_DUCKDB();
+  auto session = open_query_session({});
+  ASSERT_TRUE(session.ok()) << session.error().message;
+  for (const std::string_view layer :
+       {"c", "sys", "vfs", "ext4", "os_cache", "block", "io_uring", "writeback", "mpi"}) {
+    for (const std::string_view name : split_words(
+             "read __read_chk pread64 preadv64v2 fread_unlocked _IO_getc __isoc99_fscanf fgets "
+             "__uflow write "
+             "pwrite64 __libc_write __fprintf_chk putc_unlocked __overflow sendfile64 splice "
+             "open64 __open64_2 "
+             "close_range __xstat64 statx lseek64 fsync sync_file_range poll mmap64 malloc clone3 "
+             "__x64_sys_read "
+             "sys_enter_preadv2 readable 64 _2 __ getpid vfs_read do_iter_readv "
+             "ext4_file_write_iter writepages "
+             "ext4_da_writepages write_inode_pages read_pages map_pages vfs_fsync_range sequential "
+             "random queue "
+             "MPI_File_read_at operation_99 send_zc readv_fixed btrfs_sync_file shmem_fault")) {
+      auto rows = session.value()->query(fmt::format("SELECT io_class('{}', '{}')", layer, name));
+      ASSERT_TRUE(rows.ok()) << rows.error().message;
+      std::string text;
+      const auto keep = [&](std::string_view more) -> Status {
+        text += more;
+        return {};
+      };
+      ASSERT_TRUE(write_csv(rows.value(), keep).ok());
+      EXPECT_TRUE(text.ends_with(fmt::format("\n{}\n", io_class_name(io_class(layer, name)))))
+          << layer << " " << name << ": " << text;
+    }
+  }
 }
 
 }  // namespace

@@ -150,11 +150,11 @@ TEST(IoReport, SaysThatCallsWereCountedAndShowsNoTimes) {
   const std::string text = report_text(recording, "io");
   EXPECT_TRUE(contains(text, "calls were counted, not timed")) << text;
   EXPECT_TRUE(contains(text, ", by calls\n")) << text;
-  for (const char* wrong : {"  time", "0 ns", "self", "share", "by own time"})
+  for (const char* wrong : {"  time", "0 ns", "self", "share", "by self time"})
     EXPECT_FALSE(contains(text, wrong)) << wrong << text;
   EXPECT_TRUE(contains(report_text(recording, "json"), "\"io_ns\": null"));
   const std::string page = report_text(recording, "html");
-  for (const char* wrong : {"0 ns", ">Time<", ">p50<", ">Longest<", "own time", "≤:"})
+  for (const char* wrong : {"0 ns", ">Time<", ">p50<", ">Longest<", "self time", "≤:"})
     EXPECT_FALSE(contains(page, wrong)) << wrong;
 }
 

@@ -81,7 +81,7 @@ class QueryTest : public testing::Test {
     std::vector<Recording> recordings;
     recordings.reserve(folders.size());
     for (const std::string& folder : folders) recordings.push_back(Recording::open(folder).value());
-    auto session = SqlSession::open(std::move(recordings));
+    auto session = open_query_session(std::move(recordings));
     EXPECT_TRUE(session.ok()) << session.error().message;
     return std::move(session).value();
   }

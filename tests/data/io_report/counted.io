@@ -3,9 +3,9 @@ make -j2 · run of 2.0 s
             500 ms more waiting (poll)
   Moved     203 kB read · 134 kB written · 5 files
   Calls     91 calls · 1 failed
-  Seen      figures of layer c · 2 processes, 2 threads · nothing dropped
+  Seen      values of layer c · 2 processes, 2 threads · nothing dropped
 
-Functions of layer c, C library, by own time
+Functions of layer c, C library, by self time
   function   kind   calls  errors   bytes    mean     time     self      rate
   poll       wait       1       0                   500 ms   500 ms
   write      write      7       0  134 kB   19 kB   210 ms   210 ms  638 kB/s

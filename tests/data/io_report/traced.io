@@ -2,11 +2,11 @@ make -j2 · run of 2.0 s
   I/O       1.3 s in calls · 0.66 of 2 threads at a time
   Moved     1.1 MB read · 66 kB written · 4 files
   Calls     10 calls · 1 failed
-  Seen      figures of layer c · 1 process, 2 threads · 3 calls dropped
+  Seen      values of layer c · 1 process, 2 threads · 3 calls dropped
   Note      3 calls were lost: the spool was full; 1 static program is not
             covered: busybox
 
-Functions of layer c, C library, by own time
+Functions of layer c, C library, by self time
   function  kind    calls  errors   bytes    mean     time     self      rate
   read      read        1       0  1.0 MB  1.0 MB    1.0 s    1.0 s  1.0 MB/s
   fsync     sync        1       0                   300 ms   300 ms
