@@ -59,12 +59,12 @@ std::unique_ptr<TimedStream> make_ring_stream(EventRings& rings, EventRings::Rin
 }
 
 Status SampleEvents::open_all(const SampledScope& scope, const perf_event_attr& attr,
-                              uint32_t sampler, EventRings& rings) {
+                              uint32_t sampler, uint32_t number, EventRings& rings) {
   for (const EventRings::Ring& ring : rings.rings()) {
     TRY_ASSIGN(std::vector<Fd> events, scope.open(attr, ring.cpu));
     for (Fd& event : events) {
       TRY(EventRings::redirect(event.get(), ring));  // also for word of throttling
-      rings.add_event(event.get(), sampler);
+      rings.add_event(event.get(), number);
       events_.push_back({std::move(event), sampler});
     }
   }
@@ -91,7 +91,7 @@ Status SampleEvents::open_samplers(const SampledScope& scope, const Samplers& sa
     attr.disabled = how.enabled ? 0 : 1;
     if (!sees_kernel_) attr.exclude_kernel = 1;
     const bool per_cpu = how.per_cpu && samplers[i].rate_hz != 0;
-    Status opened = open_all(per_cpu ? all_tasks : scope, attr, i, rings);
+    Status opened = open_all(per_cpu ? all_tasks : scope, attr, i, how.first_number + i, rings);
     if (opened.ok() && per_cpu) opened = open_count(scope, attr, i);
     if (opened.ok()) continue;
     if (opened.error().code != Code::kUnsupported) return opened;

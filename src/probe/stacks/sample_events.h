@@ -22,6 +22,7 @@ class SampleEvents {
     // the scope. An event that tasks inherit begins a period in each, so that a task that is
     // shorter than a period would never be sampled.
     bool per_cpu = false;
+    uint32_t first_number = 0;  // of the samplers, in the rings
   };
   // Where the kernel may not be sampled, user code only.
   Status open(const SampledScope& scope, const Samplers& samplers, const How& how,
@@ -41,7 +42,7 @@ class SampleEvents {
   Status open_samplers(const SampledScope& scope, const Samplers& samplers, const How& how,
                        EventRings& rings);
   Status open_all(const SampledScope& scope, const perf_event_attr& attr, uint32_t sampler,
-                  EventRings& rings);
+                  uint32_t number, EventRings& rings);
 
   Status open_count(const SampledScope& scope, perf_event_attr attr, uint32_t sampler);
 
