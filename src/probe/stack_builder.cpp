@@ -2,7 +2,10 @@
 #include "probe/stack_builder.h"
 
 #include <cstdlib>
+#include <tuple>
 #include <utility>
+
+#include "record/sample_sums.h"
 
 namespace fathom {
 namespace {
@@ -75,7 +78,12 @@ BuiltStack StackBuilder::build(const RawSample& sample) {
   if (sample.user != RawSample::User::kNone) {
     built.end = follow(sample);
     built.needed_bytes = needed_bytes(sample, unwound_);
-    built.stack = add_user_frames(sample);
+    bool is_own = false;
+    std::tie(built.stack, is_own) = add_user_frames(sample);
+    if (is_own) {
+      ++ended_[static_cast<size_t>(built.end)];
+      return built;
+    }
   }
   built.stack = add_kernel_frames(built.stack, sample.kernel);
   ++ended_[static_cast<size_t>(built.end)];
@@ -111,7 +119,7 @@ bool StackBuilder::is_between_programs(const RawSample& sample) {
 
 // The outer part of a stack is mostly that of the thread's last sample: as far as addresses agree,
 // its stacks are taken over without a look-up.
-StackId StackBuilder::add_user_frames(const RawSample& sample) {
+std::pair<StackId, bool> StackBuilder::add_user_frames(const RawSample& sample) {
   if (last_stacks_.size() >= kMostThreads && !last_stacks_.contains(sample.tid))
     last_stacks_.clear();
   LastStack& last = last_stacks_[sample.tid];
@@ -131,25 +139,79 @@ StackId StackBuilder::add_user_frames(const RawSample& sample) {
     stack = last.steps[depth].stack;
   }
   last.steps.resize(depth);
-  return stack;
+  const size_t own = own_at(last);
+  if (own == last.steps.size()) return {stack, false};
+  return {add_own_frame(last.steps[own].stack), true};
+}
+
+// From which step on there is only Fathom's code, and what it calls in the vdso.
+size_t StackBuilder::own_at(const LastStack& last) const {
+  const Dictionary& names = names_.dictionary();
+  const auto is_vdso = [&](StackId stack) {
+    const FrameId frame = names.stacks[index_of(stack)].frame;
+    return names.text(names.frames[index_of(frame)].module) == "[vdso]";
+  };
+  size_t own = last.steps.size();
+  for (size_t i = own; i-- > 0;) {
+    if (last.steps[i].is_own) {
+      own = i;
+    } else if (own != last.steps.size() || !is_vdso(last.steps[i].stack)) {
+      break;
+    }
+  }
+  return own;
+}
+
+StackId StackBuilder::add_own_frame(StackId stack) {
+  Frame own;
+  own.symbol = names_.string(kOwnFrame);
+  return names_.stack(stack, names_.frame(own));
 }
 
 StackBuilder::LastStack::Step StackBuilder::step(StackId parent, uint64_t address, uint32_t space,
                                                  const RawSample& sample) {
   const StackCache::Key key{address, space, parent};
-  if (const StackId known = cache_.find(key); known != StackId::kNone) return {address, known};
+  if (const StackId known = cache_.find(key); known != StackId::kNone)
+    return {address, known, known == parent};
+  const std::span<const FrameId> frames =
+      symbolizer_.user_frames(sample.pid, address, sample.time_ns);
+  const bool is_own = !frames.empty() && is_own_library(frames.front());
   StackId stack = parent;
-  for (const FrameId frame : symbolizer_.user_frames(sample.pid, address, sample.time_ns))
-    stack = names_.stack(stack, frame);
-  if (!symbolizer_.is_lasting()) return {kNeverSame, stack};
-  cache_.add(key, stack);
-  return {address, stack};
+  if (!is_own) {
+    for (const FrameId frame : frames) stack = names_.stack(stack, frame);
+  }
+  if (!symbolizer_.is_lasting()) return {kNeverSame, stack, is_own};
+  if (stack != StackId::kNone) cache_.add(key, stack);
+  return {address, stack, is_own};
 }
 
-StackId StackBuilder::add_kernel_frames(StackId stack, std::span<const uint64_t> addresses) {
+bool StackBuilder::is_own_library(FrameId frame) const {
+  const Dictionary& names = names_.dictionary();
+  return OwnCode::is_library(names.text(names.frames[index_of(frame)].module));
+}
+
+// Those outside of Fathom's programs, which are at the innermost end.
+std::span<const uint64_t> StackBuilder::without_own(std::span<const uint64_t> addresses) {
+  size_t own = addresses.size();
+  while (own > 0 && kernel_code(addresses[own - 1]) != KernelCode::kOwnProgram) --own;
+  if (own == 0) {  // no program; what calls them may be there
+    while (own < addresses.size() && kernel_code(addresses[own]) == KernelCode::kTracepoint) ++own;
+    const bool is_foreign =
+        own < addresses.size() && kernel_code(addresses[own]) == KernelCode::kForeignProgram;
+    if (own == 0 || is_foreign || !own_code_.has_programs()) return addresses;
+  }
+  while (own < addresses.size() && kernel_code(addresses[own]) != KernelCode::kOther &&
+         kernel_code(addresses[own]) != KernelCode::kForeignProgram)
+    ++own;
+  return addresses.subspan(own);
+}
+
+StackId StackBuilder::add_kernel_frames(StackId stack, std::span<const uint64_t> all) {
+  const std::span<const uint64_t> addresses = without_own(all);
+  const size_t innermost = addresses.size() == all.size() ? 0 : SIZE_MAX;
   for (size_t i = addresses.size(); i-- > 0;) {
     // All but the innermost are return addresses.
-    const StackCache::Key key{addresses[i] - (i == 0 ? 0 : 1), kKernelSpace, stack};
+    const StackCache::Key key{addresses[i] - (i == innermost ? 0 : 1), kKernelSpace, stack};
     StackId next = cache_.find(key);
     if (next == StackId::kNone) {
       next = names_.stack(stack, symbolizer_.kernel(key.address));
@@ -157,7 +219,7 @@ StackId StackBuilder::add_kernel_frames(StackId stack, std::span<const uint64_t>
     }
     stack = next;
   }
-  return stack;
+  return addresses.size() == all.size() ? stack : add_own_frame(stack);
 }
 
 void StackBuilder::change(const TaskChange& change) {
@@ -216,14 +278,16 @@ DetailId StackBuilder::detail_of(StackEnd end) {
 }
 
 bool StackBuilder::is_of_tracing(uint64_t address) {
-  const auto [place, added] = of_tracing_.try_emplace(address);
+  return kernel_code(address) != KernelCode::kOther;
+}
+
+KernelCode StackBuilder::kernel_code(uint64_t address) {
+  const auto [place, added] = kernel_codes_.try_emplace(address);
   if (!added) return place->second;
   const FrameId frame = symbolizer_.kernel(address);
   const auto& dictionary = names_.dictionary();
-  const std::string_view symbol = dictionary.text(dictionary.frames[index_of(frame)].symbol);
-  place->second = symbol.starts_with("bpf_") || symbol.starts_with("__bpf_") ||
-                  symbol.starts_with("__traceiter_") || symbol.starts_with("perf_trace_");
-  return place->second;
+  const std::string symbol(dictionary.text(dictionary.frames[index_of(frame)].symbol));
+  return place->second = own_code_.kernel_code(symbol);
 }
 
 void StackBuilder::forget_ids() {

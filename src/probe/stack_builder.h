@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a raw sample to a stack with names: unwinds the copy, joins what was cut, and names each
-// frame once. Follows what tasks map and start, so it must be told of all changes in their order.
-// Belongs to the recorder's thread, with the interner it writes into.
+// frame once. Fathom's own code at the innermost end becomes one frame [fathom]; its wrappers
+// around functions of the target are left out. Follows what tasks map and start, so it must be told
+// of all changes in their order. Belongs to the recorder's thread, with the interner it writes
+// into.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "probe/own_code.h"
 #include "probe/raw_sample.h"
 #include "probe/stack_cache.h"
 #include "symbol/symbolizer.h"
@@ -72,6 +75,7 @@ class StackBuilder {
     struct Step {
       uint64_t address = 0;
       StackId stack{};
+      bool is_own = false;  // then the stack is the caller's
     };
     uint32_t space = 0;
     std::vector<Step> steps;
@@ -82,8 +86,14 @@ class StackBuilder {
   bool ends_process(const TaskChange& exit);
   void end_process(int64_t pid, int64_t time_ns);
   LastStack::Step step(StackId parent, uint64_t address, uint32_t space, const RawSample& sample);
-  StackId add_user_frames(const RawSample& sample);
+  // The stack, and whether it ends in Fathom's own code, whatever that calls in the kernel.
+  std::pair<StackId, bool> add_user_frames(const RawSample& sample);
+  [[nodiscard]] bool is_own_library(FrameId frame) const;
+  [[nodiscard]] size_t own_at(const LastStack& last) const;
   StackId add_kernel_frames(StackId stack, std::span<const uint64_t> addresses);
+  std::span<const uint64_t> without_own(std::span<const uint64_t> addresses);
+  StackId add_own_frame(StackId stack);
+  KernelCode kernel_code(uint64_t address);
 
   Interner& names_;
   Symbolizer symbolizer_;
@@ -102,7 +112,8 @@ class StackBuilder {
   std::unordered_set<int64_t> starting_;  // pids that exec'ed and were not seen in their code yet
   std::array<int64_t, static_cast<size_t>(StackEnd::kCount)> ended_{};
   std::array<DetailId, static_cast<size_t>(StackEnd::kCount)> details_{};
-  std::unordered_map<uint64_t, bool> of_tracing_;  // by address
+  OwnCode own_code_;
+  std::unordered_map<uint64_t, KernelCode> kernel_codes_;  // by address
 };
 
 }  // namespace fathom

@@ -29,6 +29,9 @@ struct SampleSum {
   double squares = 0;  // of each sample's weight, added up
 };
 
+// The function that stands for Fathom's own code in a target's stacks.
+constexpr std::string_view kOwnFrame = "[fathom]";
+
 // The key in a sample's detail that says how its stack ended.
 constexpr std::string_view kUnwindKey = "unwind";
 
