@@ -303,6 +303,9 @@ class Session {
     each_probe([&](Probe& probe) { probe.tick(now_ns); });
     bpf_clock_.tick(now_ns);
     if (now_ns >= next_flush_ns_ - kFlushEarly) {
+      // The last of them remains if the recorder is killed.
+      for (const Attached& attached : probes_)
+        out_.add(status_of(attached, attached.probe->report()));
       out_.flush();
       out_.renew_names();
       next_flush_ns_ = now_ns + kFlushEvery;
