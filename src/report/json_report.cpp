@@ -59,9 +59,33 @@ std::string stacks_json(const Summary& summary) {
   }
   return fmt::format(
       "{{\n    \"event\": {},\n    \"samples\": {},\n    \"rates_hz\": [{}],\n    \"unwind\": {},\n"
+      "    \"fathom_share\": {:.6f},\n"
       "    \"functions\": [{}\n    ]\n  }}",
       json_quote(stacks.event), stacks.samples, fmt::join(stacks.rates_hz, ","),
-      stacks.quality ? quality_json(*stacks.quality) : "null", functions);
+      stacks.quality ? quality_json(*stacks.quality) : "null", stacks.own_share, functions);
+}
+
+// null: samples could not be compared with CPU times.
+std::string coverage_json(const Summary& summary) {
+  if (!summary.coverage) return "null";
+  const SampleCoverage& coverage = *summary.coverage;
+  std::string gaps;
+  for (const CoverageGap& gap : coverage.gaps) {
+    const auto id = [](int64_t value) { return value > 0 ? std::to_string(value) : "null"; };
+    gaps += fmt::format(
+        "{}\n      {{\"level\":\"{}\",\"name\":{},\"pid\":{},\"tid\":{},\"processes\":{},"
+        "\"cpu_ns\":{},\"cpu_is_minimum\":{},\"sampled_ns\":{},\"expected_low_ns\":{:.0f},"
+        "\"expected_high_ns\":{:.0f}}}",
+        gaps.empty() ? "" : ",", coverage_level_name(gap.level),
+        gap.name.empty() ? "null" : json_quote(gap.name), id(gap.pid), id(gap.tid),
+        id(gap.processes), gap.cpu_ns, gap.is_minimum, gap.sampled_ns, gap.expected_low_ns,
+        gap.expected_high_ns);
+  }
+  return fmt::format(
+      "{{\n    \"event\": {},\n    \"user_only\": {},\n    \"compared\": {},\n    "
+      "\"confidence\": {},\n    \"sampled_ns\": {},\n    \"underrepresented\": [{}]\n  }}",
+      json_quote(coverage.event), coverage.user_only, coverage.compared, kCoverageConfidence,
+      coverage.sampled_ns, gaps.empty() ? gaps : gaps + "\n    ");
 }
 
 // null: no calls of I/O were recorded.
@@ -91,13 +115,14 @@ Status write_json_report(const Recording& recording, const ReportOptions& option
   const std::string damage = summary.damage.empty() ? "null" : json_quote(summary.damage);
   return print_to(
       options.out,
-      fmt::format(
-          "{{\n  \"format\": 1,\n  \"damage\": {},\n  \"duration_ns\": {},\n  \"run\": {},\n"
-          "  \"probes\": {},\n  \"programs\": {},\n  \"stacks\": {},\n  \"io\": {},\n  "
-          "\"gauges\": {},\n  \"events\": {},\n  \"processes\": {}\n}}\n",
-          damage, summary.duration_ns, text.json(summary.run(), "  "),
-          list_json<ProbeStatus>(summary), programs_json(summary), stacks_json(summary), io,
-          gauges_json(summary), list_json<EventCount>(summary), list_json<Process>(summary)));
+      fmt::format("{{\n  \"format\": 1,\n  \"damage\": {},\n  \"sample_coverage\": {},\n  "
+                  "\"duration_ns\": {},\n  \"run\": {},\n"
+                  "  \"probes\": {},\n  \"programs\": {},\n  \"stacks\": {},\n  \"io\": {},\n  "
+                  "\"gauges\": {},\n  \"events\": {},\n  \"processes\": {}\n}}\n",
+                  damage, coverage_json(summary), summary.duration_ns,
+                  text.json(summary.run(), "  "), list_json<ProbeStatus>(summary),
+                  programs_json(summary), stacks_json(summary), io, gauges_json(summary),
+                  list_json<EventCount>(summary), list_json<Process>(summary)));
 }
 
 }  // namespace fathom

@@ -22,6 +22,13 @@ std::vector<uint32_t> functions_by_self(const Profile& profile) {
   return order;
 }
 
+Weight own_weight(const Profile& profile) {
+  Weight own;
+  for (const Function& function : profile.functions)
+    if (!function.is_process && function.name == kOwnFrame) own += function.self;
+  return own;
+}
+
 double Weight::effective() const {  // Kish
   const auto taken = static_cast<double>(samples), sum = static_cast<double>(weight);
   return squares > 0 ? std::min(taken, sum * sum / squares) : taken;

@@ -15,6 +15,7 @@
 #include "record/sample_sums.h"
 #include "report/profile_filter.h"
 #include "report/profile_source.h"
+#include "report/sample_coverage.h"
 #include "report/unwind_quality.h"
 
 namespace fathom {
@@ -113,12 +114,14 @@ struct Profile {
   Maybe duration_ns;     // of the run; absent: not known
   Maybe from_ns, to_ns;  // the part of it that was asked for
   std::vector<uint32_t> rates_hz;
-  std::string obtained;  // samples a second at those rates, as the probe said; empty: not known
+  std::string
+      obtained;  // samples per second at those rates, as the probe reports; empty: not known
   std::string left_out;  // runs without a sample of the event; empty: none
   Weight total;
   std::vector<Function> functions;
   CallTree tree;
-  std::optional<UnwindQuality> quality;  // absent: nobody knows
+  std::optional<UnwindQuality> quality;    // absent: nobody knows
+  std::optional<SampleCoverage> coverage;  // of all of one run
   std::string damage;
   bool lacks_lines = false;  // that were asked for
   std::vector<ProfileRun> runs;
@@ -141,6 +144,9 @@ struct Profile {
 // kNotFound where the recording holds no samples, or none passes the filter.
 Result<Profile> load_profile(ProfileSources sources, const ProfileFilter& filter);
 Result<Profile> load_profile(const Recording& recording, const ProfileFilter& filter);
+
+// The weight of Fathom's own code in the target.
+Weight own_weight(const Profile& profile);
 
 // Indexes of functions that are no processes, the largest own weight first.
 std::vector<uint32_t> functions_by_self(const Profile& profile);

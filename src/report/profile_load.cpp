@@ -59,6 +59,7 @@ class ProfileLoader {
     }
     profile_.other_events = passes.other_events();
     if (sources_.size() == 1) profile_.obtained = obtained_rates(*tables_[0], profile_.event);
+    if (is_all_of_a_run()) profile_.coverage = sample_coverage(*tables_[0], sums());
     TRY(add_samples(passes));
     profile_.unit = unit_of(profile_.event, profile_.total);
     return std::move(profile_);
@@ -102,6 +103,13 @@ class ProfileLoader {
     TRY(sums().add(*source.recording, range));
     add_damage(damage_of(*source.recording, *tables_[number]));
     return {};
+  }
+
+  bool is_all_of_a_run() {
+    const bool is_filtered = !filter_.process.empty() || !filter_.thread.empty() ||
+                             filter_.from_ns || filter_.to_ns || filter_.rate_hz;
+    if (sources_.size() != 1 || !sources_[0].recording || is_filtered) return false;
+    return !sources_[0].recording->cut() && profile_.joined.empty() && profile_.damage.empty();
   }
 
   void add_damage(std::string_view damage) {

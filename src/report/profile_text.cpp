@@ -9,6 +9,7 @@
 #include "base/text_style.h"
 #include "import/folded_reader.h"
 #include "report/label_lines.h"
+#include "report/share_interval.h"
 
 namespace fathom {
 namespace {
@@ -22,7 +23,7 @@ std::string rates_text(const Profile& profile) {
   for (const uint32_t rate : profile.rates_hz)
     text += (text.empty() ? " at " : ", ") + format_count(rate);
   if (text.empty()) return text;
-  return text + " Hz" + (profile.obtained.empty() ? "" : " (" + profile.obtained + " obtained)");
+  return text + " Hz" + (profile.obtained.empty() ? "" : " (" + profile.obtained + ")");
 }
 
 // "run of 15 s", "from 2 s to 3 s of a run of 15 s".
@@ -68,7 +69,14 @@ std::vector<std::string> profile_facts(const Profile& profile) {
 
 std::vector<std::string> profile_notes(const Profile& profile) {
   std::vector<std::string> notes;
+  if (profile.coverage) {
+    for (std::string& words : coverage_words(*profile.coverage)) notes.push_back(std::move(words));
+  }
   if (profile.quality) notes.push_back("Stacks: " + quality_text(*profile.quality));
+  if (const Weight own = own_weight(profile); own.weight > 0) {
+    notes.push_back(fmt::format("Of these {} in Fathom's own code, which is [fathom]",
+                                share_text(profile.share(own.weight), profile.total)));
+  }
   if (!profile.other_events.empty()) {
     std::string list;
     for (const std::string& event : profile.other_events)

@@ -191,10 +191,10 @@ void add_cpu(const AllSeries& all, const Summary& summary, SizingFigures& figure
   Series used = cpu_of(all, "cgroup");
   Series tree = cpu_of(all, "tree");  // read more often
   if (2 * used.rates(window_ns).size() < tree.rates(window_ns).size()) used = std::move(tree);
-  if (summary.cpu_ns && summary.duration_ns > 0)
-    figures.mean_cores =
-        whole_cores(static_cast<double>(*summary.cpu_ns) / static_cast<double>(summary.duration_ns),
-                    static_cast<double>(summary.duration_ns));
+  if (summary.cpu_ns && summary.cpu_elapsed_ns > 0)
+    figures.mean_cores = whole_cores(
+        static_cast<double>(*summary.cpu_ns) / static_cast<double>(summary.cpu_elapsed_ns),
+        static_cast<double>(summary.duration_ns));
   if (summary.run().wait_ns && summary.cpu_ns && *summary.run().wait_ns + *summary.cpu_ns > 0)
     figures.waited_share = ratio(*summary.run().wait_ns, *summary.run().wait_ns + *summary.cpu_ns);
   add_rates(used, summary, true, figures);

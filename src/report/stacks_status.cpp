@@ -14,24 +14,33 @@ namespace fathom {
 namespace {
 
 constexpr std::string_view kAt = " at ", kHz = " Hz", kObtained = " obtained";
+constexpr std::string_view kUserOnly = ", user code only";
 constexpr std::string_view kUsualEvent = "cpu-clock";
 constexpr int64_t kHigherHz = 999, kHighestHz = 9'999;
 
-// What the probe said of one event: "cpu-clock at 99, 499 Hz, 98.9, 497.2 obtained",
-// "page-faults, each one".
+// What the probe reported of one event: "cpu-clock at 99, 499 Hz, 98.9, 497.2 obtained in 12.3 s
+// CPU time", "cpu-clock at 99 Hz, user code only", "page-faults, each one".
 struct EventSettings {
-  std::string_view event, rates, obtained;  // without the words around them
+  std::string_view event, rates;  // without the words around them
+  std::string_view obtained;      // "98.9, 497.2 obtained in 12.3 s CPU time"
+  bool user_only = false;
 };
 
 EventSettings parse_settings(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   const size_t at = text.find(kAt), hz = text.find(kHz);
   if (at == std::string_view::npos || hz == std::string_view::npos || hz < at)
-    return {text.substr(0, text.find(',')), {}, {}};
-  EventSettings found{text.substr(0, at), text.substr(at + kAt.size(), hz - at - kAt.size()), {}};
+    return {.event = text.substr(0, text.find(',')), .rates = {}, .obtained = {}};
+  EventSettings found{.event = text.substr(0, at),
+                      .rates = text.substr(at + kAt.size(), hz - at - kAt.size()),
+                      .obtained = {}};
   text.remove_prefix(hz + kHz.size());
-  if (text.starts_with(", ") && text.ends_with(kObtained))
-    found.obtained = text.substr(2, text.size() - 2 - kObtained.size());
+  if (text.starts_with(kUserOnly)) {
+    found.user_only = true;
+    text.remove_prefix(kUserOnly.size());
+  }
+  if (text.starts_with(", ") && text.find(kObtained) != std::string_view::npos)
+    found.obtained = text.substr(2);
   return found;
 }
 
@@ -49,14 +58,20 @@ const ProbeStatus* find_probe(const Collected& tables) {
   return nullptr;
 }
 
-int64_t highest(std::string_view rates) {
-  int64_t most = 0;
+std::vector<int64_t> numbers(std::string_view rates) {
+  std::vector<int64_t> all;
   for (const std::string_view word : split_words(rates, ',')) {
     const std::string_view digits = word.substr(std::min(word.find_first_not_of(' '), word.size()));
     int64_t rate = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), rate);
-    most = std::max(most, rate);
+    all.push_back(rate);
   }
+  return all;
+}
+
+int64_t highest(std::string_view rates) {
+  int64_t most = 0;
+  for (const int64_t rate : numbers(rates)) most = std::max(most, rate);
   return most;
 }
 
@@ -86,6 +101,23 @@ std::optional<StacksStatus> stacks_status(const Collected& tables) {
     if (run.user_ns && run.system_ns) status.cpu_ns = *run.user_ns + *run.system_ns;
   }
   return status;
+}
+
+std::optional<SampledClock> sampled_clock(const Collected& tables) {
+  const ProbeStatus* probe = find_probe(tables);
+  if (probe == nullptr) return std::nullopt;
+  for (const EventSettings& one : settings_of(tables, *probe)) {
+    const std::string_view name = one.event.substr(0, one.event.find(':'));
+    const std::string_view modifier = one.event.substr(name.size());
+    if (name != "cpu-clock" && name != "task-clock") continue;
+    if (!modifier.empty() && modifier != ":u") continue;
+    int64_t all_hz = 0;
+    for (const int64_t rate : numbers(one.rates)) all_hz += rate;
+    if (all_hz <= 0) continue;
+    return SampledClock{std::string(one.event), one.user_only || !modifier.empty(),
+                        1e9 / static_cast<double>(all_hz)};
+  }
+  return std::nullopt;
 }
 
 std::string obtained_rates(const Collected& tables, const std::string& event) {

@@ -21,7 +21,16 @@ struct StacksStatus {
 // Nothing where the probe did not run.
 std::optional<StacksStatus> stacks_status(const Collected& tables);
 
-// The rates that an event got, "98.9, 497.2"; empty: not known.
+// A clock whose ticks were sampled, at all rates together.
+struct SampledClock {
+  std::string event;
+  bool user_only = false;  // time in the kernel is not sampled
+  double period_ns = 0;
+};
+// Absent where none was.
+std::optional<SampledClock> sampled_clock(const Collected& tables);
+
+// The rates that an event got, "98.9, 497.2 obtained in 12.3 s CPU time"; empty: not known.
 std::string obtained_rates(const Collected& tables, const std::string& event);
 
 // "no samples at 99 Hz", "none of 12 samples at 99 Hz is left".

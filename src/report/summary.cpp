@@ -75,12 +75,13 @@ void add_programs(Summary& summary) {
       [](const ProgramShare& a, const ProgramShare& b) { return a.cpu_ns > b.cpu_ns; });
 }
 
-// A recorder that was killed wrote no totals; the last look stands in for them. Of a part of the
-// time, what was added between the first and the last look.
-void fill_totals_from_gauges(Summary& summary, bool added) {
+// A recorder that was killed wrote no totals: the last reading replaces them. Of a part of the
+// time, the increase between the first and the last reading. Returns the time up to or between
+// these.
+Maybe fill_totals_from_gauges(Summary& summary, bool added) {
   Run& run = summary.tables->rows.of<Run>().front();
-  const auto fill = [&](Maybe& total, const char* name) {
-    if (total) return;
+  const auto fill = [&](Maybe& total, const char* name) -> Maybe {
+    if (total) return {};
     for (const std::string scope : {"cgroup ", "tree "}) {
       const GaugeRange* gauge = summary.gauge(scope + name);
       const bool sums = added && std::string_view(name).ends_with("_total");
@@ -88,10 +89,11 @@ void fill_totals_from_gauges(Summary& summary, bool added) {
       // One look, which is no difference, or was too early to see anything.
       if (gauge->first_ns == gauge->last_ns && (sums || gauge->last == 0)) continue;
       total = static_cast<int64_t>(gauge->last - (sums ? gauge->first : 0));
-      return;
+      return gauge->last_ns - (sums ? gauge->first_ns : run.start_ns);
     }
+    return {};
   };
-  fill(run.user_ns, "cpu_user_total");
+  const Maybe cpu_elapsed_ns = fill(run.user_ns, "cpu_user_total");
   fill(run.system_ns, "cpu_system_total");
   fill(run.minor_faults, "minor_faults_total");
   fill(run.major_faults, "major_faults_total");
@@ -100,6 +102,7 @@ void fill_totals_from_gauges(Summary& summary, bool added) {
   fill(run.disk_read_bytes, "disk_read_total");
   fill(run.disk_written_bytes, "disk_written_total");
   fill(run.cgroup_peak_bytes, "memory_peak");
+  return cpu_elapsed_ns;
 }
 
 // Nothing where no stacks were sampled.
@@ -107,7 +110,11 @@ Status add_stacks(const Recording& recording, Summary& summary) {
   constexpr size_t kMostFunctions = 20;
   const auto profile = load_profile(recording, {});
   if (!profile.ok()) {
-    if (profile.error().code == Code::kNotFound) return {};
+    if (profile.error().code == Code::kNotFound) {
+      if (!summary.is_part && recording.damage().empty())
+        summary.coverage = sample_coverage(*summary.tables, SampleSums());
+      return {};
+    }
     if (!recording.damaged_tables().empty()) return {};  // which is said
     return profile.error();
   }
@@ -119,6 +126,8 @@ Status add_stacks(const Recording& recording, Summary& summary) {
   stacks.rates_hz = found.rates_hz;
   stacks.obtained = found.obtained;
   stacks.quality = found.quality;
+  stacks.own_share = found.share(own_weight(found).weight);
+  summary.coverage = found.coverage;
   for (const uint32_t i : functions_by_self(found)) {
     const Function& function = found.functions[i];
     if (stacks.functions.size() == kMostFunctions || function.self.weight == 0) break;
@@ -182,8 +191,12 @@ Result<Summary> summarize(const Recording& recording) {
   add_damage(recording, *summary.tables);  // all that was met while reading
   summary.damage = summary.text(summary.run().damage);
   add_programs(summary);
-  if (summary.is_part || !summary.run().end_ns) fill_totals_from_gauges(summary, summary.is_part);
   summary.duration_ns = last_ns - summary.run().start_ns;
+  summary.cpu_elapsed_ns = summary.duration_ns;
+  if (summary.is_part || !summary.run().end_ns) {
+    const Maybe elapsed_ns = fill_totals_from_gauges(summary, summary.is_part);
+    summary.cpu_elapsed_ns = elapsed_ns.value_or(summary.duration_ns);
+  }
   const Run& run = summary.run();
   if (run.user_ns && run.system_ns) summary.cpu_ns = *run.user_ns + *run.system_ns;
   return summary;

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "record/recording.h"
+#include "report/sample_coverage.h"
 #include "report/share_interval.h"
 #include "report/unwind_quality.h"
 
@@ -36,6 +37,7 @@ struct StackSummary {
   int64_t effective_samples = 0;         // of equal weight, which the intervals are computed from
   std::vector<uint32_t> rates_hz;        // asked for
   std::string obtained;                  // of them; empty: not known
+  double own_share = 0;                  // of Fathom's own code in the target
   std::vector<HotFunction> functions;    // by own share, largest first; not all
   std::optional<UnwindQuality> quality;  // absent: not known
 };
@@ -53,10 +55,12 @@ struct Summary {
   int64_t duration_ns = 0;            // of what is there
   bool is_part = false;               // of the run's time
   std::optional<int64_t> cpu_ns;
+  int64_t cpu_elapsed_ns = 0;  // in which it was used; shorter where the last reading is older
   std::vector<ProgramShare> programs;        // by CPU time, largest first
   std::optional<ProgramShare> largest;       // by peak memory, one process
   std::map<std::string, GaugeRange> gauges;  // by "scope name"
   std::optional<StackSummary> stacks;
+  std::optional<SampleCoverage> coverage;  // also where there are no samples
 
   [[nodiscard]] const Run& run() const { return tables->rows.of<Run>().front(); }
   [[nodiscard]] std::string_view text(StringId id) const { return tables->text(id); }

@@ -51,9 +51,15 @@ void add_cpu(const Summary& summary, LabelLines& lines) {
   } else {
     parts.emplace_back(absent(summary));
   }
-  if (summary.cpu_ns && summary.duration_ns > 0) {
-    parts.push_back(fmt::format("{:.2f} of {} cores", ratio(*summary.cpu_ns, summary.duration_ns),
+  if (summary.cpu_ns && summary.cpu_elapsed_ns > 0) {
+    parts.push_back(fmt::format("{:.2f} of {} cores",
+                                ratio(*summary.cpu_ns, summary.cpu_elapsed_ns),
                                 run.cores.value_or(0)));
+  }
+  if (summary.cpu_ns && summary.cpu_elapsed_ns < summary.duration_ns) {
+    const std::string elapsed = format_duration_ns(summary.cpu_elapsed_ns);
+    parts.push_back(summary.is_part ? "in " + elapsed + " between readings"
+                                    : "in the first " + elapsed + ", until the last reading");
   }
   if (run.wait_ns && summary.cpu_ns) {
     parts.push_back(percent(ratio(*run.wait_ns, *run.wait_ns + *summary.cpu_ns)) +
@@ -160,6 +166,7 @@ void add_programs(const Summary& summary, LabelLines& lines) {
   std::vector<std::string> functions;
   for (const StackSummary::HotFunction& function : summary.stacks->functions) {
     if (functions.size() == 5 || function.self_share < 0.005) break;
+    if (function.name == kOwnFrame) continue;  // which the line about stacks has
     std::string name = printable(function.name);
     if (name == "[unknown]" && !function.module.empty())
       name += " in " + printable(module_name(function.module));
@@ -189,9 +196,10 @@ void add_stacks(const Summary& summary, LabelLines& lines) {
     samples += (i == 0 ? " at " : ", ") + format_count(stacks.rates_hz[i]);
   if (!stacks.rates_hz.empty()) samples += " Hz";
   if (stacks.rates_hz.empty() && imported(summary)) samples += ", rate not known";
-  if (!stacks.obtained.empty()) samples += " (" + stacks.obtained + " obtained)";
+  if (!stacks.obtained.empty()) samples += " (" + stacks.obtained + ")";
   std::vector<std::string> parts = {samples};
   if (stacks.quality) parts.push_back(quality_text(*stacks.quality));
+  if (stacks.own_share > 0) parts.push_back(percent(stacks.own_share) + " in Fathom's own code");
   lines.add("Stacks", parts);
   if (!stacks.quality) return;
   for (const std::string& word : quality_words(*stacks.quality))
@@ -267,7 +275,18 @@ void add_notes(const Summary& summary, LabelLines& lines) {
   if (!summary.damage.empty()) lines.add_prose("Missing", summary.damage, Style::kWarning);
 }
 
+// What makes shares below wrong comes before them.
+void add_coverage(const Summary& summary, LabelLines& lines) {
+  if (!summary.coverage) return;
+  bool first = true;
+  for (const std::string& words : coverage_words(*summary.coverage)) {
+    lines.add_prose(first ? "Sampling" : "", words, Style::kWarning);
+    first = false;
+  }
+}
+
 void add_all(const Summary& summary, LabelLines& lines) {
+  add_coverage(summary, lines);
   if (!imported(summary)) {
     add_cpu(summary, lines);
     add_memory(summary, lines);

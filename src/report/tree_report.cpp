@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kTreeValueColumns = 46;
 constexpr size_t kSelfIntervalColumns = 13;  // of these, which a narrow terminal does not have
 constexpr size_t kWideColumns = 100;
-constexpr size_t kNameColumns = 24;  // kept for a name, however deep it stands
+constexpr size_t kMinNameColumns = 24;  // kept for a name, however deep it stands
 
 class TreeText {
  public:
@@ -141,7 +141,7 @@ class TreeText {
   }
 
   [[nodiscard]] size_t column(const Item& item) const {
-    return std::min(item.indent, options_.columns - figure_columns() - kNameColumns);
+    return std::min(item.indent, options_.columns - figure_columns() - kMinNameColumns);
   }
 
   const Profile& profile_;

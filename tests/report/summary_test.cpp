@@ -175,6 +175,29 @@ TEST_F(SummaryTest, WhatIsKnownLastIsTheEndOfATornRun) {
             3 * kNsPerSecond);
 }
 
+// A thread that is always busy; the last reading is older than the last sample.
+TEST_F(SummaryTest, CoresOfAKilledRecorderAreThoseUpToTheLastReading) {
+  const auto put = [&](const char* name, int64_t second, double value) {
+    out_->add(Gauge{second * kNsPerSecond, out_->string("tree"), out_->string(name),
+                    out_->string("ns"), value});
+  };
+  for (const int64_t second : {2, 3}) {
+    put("cpu_user_total", second, 0.75e9 * static_cast<double>(second - 1));
+    put("cpu_system_total", second, 0.25e9 * static_cast<double>(second - 1));
+  }
+  out_->add(run_);
+  Sample sample;
+  sample.time_ns = 4 * kNsPerSecond;
+  sample.event = out_->string("cpu-clock");
+  sample.rate_hz = 99;
+  sample.weight = 1;
+  out_->add(sample);
+  ASSERT_TRUE(out_->close().ok());
+  const std::string text = report("summary");
+  EXPECT_NE(text.find("1.5 s user, 500 ms system · 1.00 of 2 cores"), std::string::npos) << text;
+  EXPECT_NE(text.find("in the first 2.0 s, until the last reading"), std::string::npos) << text;
+}
+
 TEST_F(SummaryTest, DamageIsNotCalledNothingDropped) {
   run_.recorder_cpu_ns = 5;
   run_.dropped = 0;

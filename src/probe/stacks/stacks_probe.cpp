@@ -320,13 +320,16 @@ std::string StacksProbe::rate_text(size_t event) const {
   const std::string& name = events_[event].name;
   if (events_[event].each) return name + ", each one";
   std::string text = fmt::format("{} at {} Hz", name, fmt::join(settings_.rates_hz, ", "));
+  if (!source_->sees_kernel()) text += ", user code only";
   std::vector<std::string> obtained;
+  double all_seconds = 0;
   for (uint32_t i = 0; i < samplers_.size(); ++i) {
     if (event_of_[i] != event || std::string_view(samplers_[i].what.unit) != "ns" ||
         samplers_[i].what.attr.exclude_user != 0)
       continue;
     const double seconds = seconds_of(i);
     if (seconds <= (idle_before_ns_ ? 1 : 0)) continue;  // idle time is told too coarsely for less
+    all_seconds = std::max(all_seconds, seconds);
     const double rate_hz = static_cast<double>(samples_of_[i]) / seconds;
     // A clock counts all time, also where that in the kernel is not sampled: then only what is far
     // too little says anything. It comes of threads that live shorter than a period.
@@ -336,7 +339,9 @@ std::string StacksProbe::rate_text(size_t event) const {
   }
   const bool all_unknown = std::all_of(obtained.begin(), obtained.end(),
                                        [](const std::string& rate) { return rate == "?"; });
-  if (!all_unknown) text += fmt::format(", {} obtained", fmt::join(obtained, ", "));
+  if (!all_unknown)
+    text += fmt::format(", {} obtained in {} CPU time", fmt::join(obtained, ", "),
+                        format_duration_ns(std::llround(all_seconds * 1e9)));
   return text;
 }
 
