@@ -23,6 +23,23 @@ target_compile_options(fathom_flags INTERFACE
   ${FATHOM_PREFIX_MAPS}
   $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
 target_link_options(fathom_flags INTERFACE -Wl,--as-needed)
+
+# Programs read files of other users: they are position-independent, with a stack protector, checked
+# functions of the C library and addresses that cannot be written after the start. docs/design/0012 has the
+# costs, and what of it the libraries in the target cannot have.
+set(FATHOM_HARDENING -fstack-protector-strong)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(FATHOM_BRANCH_PROTECTION -fcf-protection)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(FATHOM_BRANCH_PROTECTION -mbranch-protection=standard)
+endif()
+list(APPEND FATHOM_HARDENING ${FATHOM_BRANCH_PROTECTION}
+  $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+set(FATHOM_HARDENED_LINK -Wl,-z,relro -Wl,-z,now)
+if(NOT FATHOM_SANITIZE)  # a sanitizer checks all of this itself
+  target_compile_options(fathom_flags INTERFACE -fPIE ${FATHOM_HARDENING})
+  target_link_options(fathom_flags INTERFACE -pie ${FATHOM_HARDENED_LINK})
+endif()
 target_compile_definitions(fathom_flags INTERFACE
   _GNU_SOURCE FATHOM_VERSION="${PROJECT_VERSION}")
 

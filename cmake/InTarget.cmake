@@ -16,13 +16,12 @@ function(fathom_add_static target name folder)
   add_executable(${target} ${sources})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${name}
-    POSITION_INDEPENDENT_CODE OFF
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
   target_compile_options(${target} PRIVATE -Os -Wall -Wextra -Wshadow
-    -ffunction-sections -fdata-sections -fno-pie $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
-  target_link_options(${target} PRIVATE -static -no-pie -Wl,--gc-sections -s)
+    -ffunction-sections -fdata-sections -fPIE ${FATHOM_HARDENING} $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
+  target_link_options(${target} PRIVATE -static-pie -Wl,--gc-sections -s ${FATHOM_HARDENED_LINK})
 endfunction()
 
 # src/inject/FAMILY/ with src/inject/core/ -> lib/libfathom-FAMILY.so, loadable into any process. A
@@ -63,10 +62,11 @@ function(fathom_add_inject)
     target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE _LARGEFILE64_SOURCE)
     target_compile_options(${target} PRIVATE -O2 -Wall -Wextra -Wshadow -Wno-nonnull-compare
-      -U_FORTIFY_SOURCE -ftls-model=initial-exec -fno-tree-slp-vectorize ${FATHOM_PREFIX_MAPS}
+      -U_FORTIFY_SOURCE -fno-stack-protector ${FATHOM_BRANCH_PROTECTION}
+      -ftls-model=initial-exec -fno-tree-slp-vectorize ${FATHOM_PREFIX_MAPS}
       $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions$<SEMICOLON>-fno-rtti>
       $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
-    target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,-z,now)
+    target_link_options(${target} PRIVATE -Wl,-z,defs ${FATHOM_HARDENED_LINK})
     if(family STREQUAL "io" OR extended STREQUAL "io")
       # Where the kernel's half looks on, every call that the loader makes is to be about the
       # library's file: none for memory without one (.bss), none to close it to writing later (RELRO).

@@ -75,8 +75,7 @@ function(fathom_add_program)
   target_link_libraries(fathom PRIVATE fathom_cli)
   file(MAKE_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   if(FATHOM_STATIC_RUNTIME)
-    # At a fixed place: with all libraries in it, it would have 52,000 addresses to mend at every start, 1 ms.
-    target_link_options(fathom PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,now -no-pie)
+    target_link_options(fathom PRIVATE -static-libstdc++ -static-libgcc)
   endif()
   # The commands of seed 001 are links to the program, which looks at the name it is called by.
   foreach(name profiling-server profiling-controller profiling-client benchmark-client)
