@@ -328,15 +328,15 @@ double up_to(double value, double step) { return std::ceil(value / step - 1e-9) 
 class AllProcesses {
  public:
   AllProcesses(const Summary& summary) : last_ns_(summary.run().end_ns.value_or(INT64_MAX)) {}
-  void add(const Batch& batch) {
-    for (const Process& process : batch.rows.of<Process>()) {
+  void add(const Collected& tables) {
+    for (const Process& process : tables.rows.of<Process>()) {
       // Where the last reading is all that is known, a later peak is not.
-      const bool known = batch.dictionary.text(process.accounting) != "polled" || !process.end_ns;
+      const bool known = tables.text(process.accounting) != "polled" || !process.end_ns;
       ProcessPeak peak{process.start_ns, process.end_ns.value_or(last_ns_), {}};
       if (known && process.peak_rss_bytes)
         peak.bytes = static_cast<double>(*process.peak_rss_bytes);
       of_[""].push_back(peak);
-      const std::string container(batch.dictionary.text(process.container));
+      const std::string container(tables.text(process.container));
       if (!container.empty()) of_[container].push_back(peak);
     }
   }
@@ -459,11 +459,10 @@ Result<Sizing> work_out_sizing(const Recording& recording, const Summary& summar
     return {};
   }));
   all.sort();
+  // Of a journal the last row of each process counts: the rows before it have no peak.
+  TRY_ASSIGN(const auto collected, collect(recording, tables_of<Process>()));
   AllProcesses processes(summary);
-  TRY(recording.read(tables_of<Process>(), [&](const Batch& batch) -> Status {
-    processes.add(batch);
-    return {};
-  }));
+  processes.add(*collected);
   Sizing sizing;
   SizingFigures& figures = sizing.figures;
   add_limits(all, summary, figures);
