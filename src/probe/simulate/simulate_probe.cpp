@@ -87,7 +87,8 @@ Status SimulateProbe::prepare(LaunchRequest& request) {
     return Error{Code::kUnsupported, "valgrind is not installed", "apt-get install valgrind"};
   // Valgrind would say so into a file.
   if (find_program(request.command[0], request.cwd).empty())
-    return Error{Code::kNotFound, request.command[0] + ": there is no such program to simulate"};
+    return Error{Code::kCommandNotFound,
+                 request.command[0] + ": there is no such program to simulate"};
   // Programs that run as somebody else write here too.
   TRY_ASSIGN(folder_, make_scratch_folder("simulate", 01733));
   const std::vector<std::string> before = {
