@@ -31,12 +31,14 @@ std::optional<uint64_t> take_hex(std::string_view& text) {
 }
 
 // By the owner of what was opened, since the path may lead elsewhere by now. A user id of the
-// process may be any of the four that the kernel lists: real, effective, saved, file system.
+// process may be any of the four that the kernel lists: real, effective, saved, file system. Of a
+// process that has ended no user is known: then a file of our own user counts that has no other
+// name.
 bool owned_by_target(const Fd& file, int64_t pid) {
   struct stat facts {};
   if (fstat(file.get(), &facts) != 0) return false;
   const auto status = read_file(proc_folder(pid) + "/status");
-  if (!status.ok()) return false;
+  if (!status.ok()) return facts.st_uid == geteuid() && facts.st_nlink == 1;
   std::string_view text = status.value();
   while (auto line = take_line(text)) {
     if (!line->starts_with("Uid:")) continue;
