@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """hostile_names.py elf|jit: records a program whose functions have names nobody would choose, from a real ELF file or
 from a perf map, and looks at what the recording says: every function is there, and no byte of a name is raw."""
-import csv
-import io
+import json
 import os
 import subprocess
 import sys
 
-csv.field_size_limit(1 << 24)
 FATHOM = os.environ["FATHOM"]
 LONG = 64 << 10
 NAMES = [b"<script>alert(1)</script>", b"quote\" and ' and \\", b"semi;colon;main 17", b"tab\tbell\a\x1b[31mred\r",
@@ -48,8 +46,8 @@ def make_jit():
 
 
 def query(sql):
-    out = subprocess.run([FATHOM, "query", "a", "--csv", sql], check=True, stdout=subprocess.PIPE).stdout
-    return [tuple(row.values()) for row in csv.DictReader(io.StringIO(out.decode("utf-8"), newline=""))]
+    out = subprocess.run([FATHOM, "query", "a", "--json", sql], check=True, stdout=subprocess.PIPE).stdout
+    return [tuple(row.values()) for row in json.loads(out)]
 
 
 def main():
@@ -72,7 +70,7 @@ def main():
         problems.append(f"{len(names)} functions ran, {len(symbols)} names were found")
     if not any(symbol.startswith("LLLL") for symbol in symbols):
         problems.append("the longest name is missing")
-    if query("select count(*) from samples") == [("0",)] or os.path.exists("owned"):
+    if query("select count(*) from samples") == [(0,)] or os.path.exists("owned"):
         problems.append("no samples, or a name was executed")
     for problem in problems + [ascii(symbol[:100]) for symbol in symbols if problems]:
         print(problem)
