@@ -444,10 +444,15 @@ void ResourcesProbe::total(Run& run) const {
       exact ? told.peak_rss_bytes : std::max(told.peak_rss_bytes, tree.largest_rss_bytes);
   run.minor_faults = exact ? told.minor_faults : Maybe(tree.minor_faults);
   run.major_faults = exact ? told.major_faults : Maybe(tree.major_faults);
-  run.read_chars = exact ? told.read_chars : tree.read_chars;
-  run.written_chars = exact ? told.written_chars : tree.written_chars;
-  run.disk_read_bytes = exact ? told.disk_read_bytes : tree.disk_read_bytes;
-  run.disk_written_bytes = exact ? told.disk_written_bytes : tree.disk_written_bytes;
+  // One process whose end nobody told makes the sum inexact. Then both sums may lack bytes, and
+  // neither counts any twice: the larger is nearer.
+  const auto bytes = [exact](const Maybe& at_exit, const Maybe& read) {
+    return exact || at_exit > read ? at_exit : read;
+  };
+  run.read_chars = bytes(told.read_chars, tree.read_chars);
+  run.written_chars = bytes(told.written_chars, tree.written_chars);
+  run.disk_read_bytes = bytes(told.disk_read_bytes, tree.disk_read_bytes);
+  run.disk_written_bytes = bytes(told.disk_written_bytes, tree.disk_written_bytes);
   if (hidden_.forbids_sums()) {
     run.read_chars = run.written_chars = std::nullopt;
     run.disk_read_bytes = run.disk_written_bytes = std::nullopt;
