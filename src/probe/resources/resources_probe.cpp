@@ -432,7 +432,7 @@ class ResourcesProbe final : public Probe {
 
 // Totals of the run. CPU time: the cgroup's, which misses nothing; else the kernel's sums at wait.
 // I/O and faults: what every process told as it ended; else the sums at wait, which miss children
-// nobody waited for.
+// nobody waited for. Of bytes the larger then, for neither counts any twice.
 void ResourcesProbe::total(Run& run) const {
   const TaskUsage told = table_->sum();
   const TreeFigures& tree = poll_->figures();
@@ -444,19 +444,14 @@ void ResourcesProbe::total(Run& run) const {
       exact ? told.peak_rss_bytes : std::max(told.peak_rss_bytes, tree.largest_rss_bytes);
   run.minor_faults = exact ? told.minor_faults : Maybe(tree.minor_faults);
   run.major_faults = exact ? told.major_faults : Maybe(tree.major_faults);
-  // One process whose end nobody told makes the sum inexact. Then both sums may lack bytes, and
-  // neither counts any twice: the larger is nearer.
-  const auto bytes = [exact](const Maybe& at_exit, const Maybe& read) {
-    return exact || at_exit > read ? at_exit : read;
-  };
-  run.read_chars = bytes(told.read_chars, tree.read_chars);
-  run.written_chars = bytes(told.written_chars, tree.written_chars);
-  run.disk_read_bytes = bytes(told.disk_read_bytes, tree.disk_read_bytes);
-  run.disk_written_bytes = bytes(told.disk_written_bytes, tree.disk_written_bytes);
-  if (hidden_.forbids_sums()) {
-    run.read_chars = run.written_chars = std::nullopt;
-    run.disk_read_bytes = run.disk_written_bytes = std::nullopt;
-  }
+  for (const auto& [total, at_exit, at_wait] :
+       {std::tuple(&run.read_chars, told.read_chars, tree.read_chars),
+        {&run.written_chars, told.written_chars, tree.written_chars},
+        {&run.disk_read_bytes, told.disk_read_bytes, tree.disk_read_bytes},
+        {&run.disk_written_bytes, told.disk_written_bytes, tree.disk_written_bytes}})
+    *total = exact ? at_exit : std::max(at_exit, at_wait);
+  if (hidden_.forbids_sums())
+    run.read_chars = run.written_chars = run.disk_read_bytes = run.disk_written_bytes = {};
   run.processes = table_->process_count();
   run.threads = table_->thread_count();
   if (exact) {
