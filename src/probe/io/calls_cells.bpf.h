@@ -298,7 +298,7 @@ static __always_inline void add_call(struct WireTaskCalls* calls, const struct D
   cell->time_ns += done->duration_ns;
   cell->self_ns += done->self_ns;
   cell->bytes += done->bytes;
-  /* Through memory, of which the verifier knows nothing: it goes on once and not for each bucket. */
+  /* Through memory, which the verifier does not follow: it goes on once, not for each bucket. */
   *(volatile uint32_t*)&calls->bucket = bucket_of(done->duration_ns);
   const uint32_t bucket = *(volatile uint32_t*)&calls->bucket;
   if (bucket < kWireBuckets) cell->latency[bucket] += 1;

@@ -89,8 +89,7 @@ __noinline int tell_name(struct Named* named, uint32_t file) {
   scratch->head.key = named->key;
   scratch->head.parts = 0;
   scratch->head.part_bytes = 0;
-  if (named->kind == kNamePath || named->kind == kNameAnonymous)
-    collect_parts(scratch, named);
+  if (named->kind == kNamePath || named->kind == kNameAnonymous) collect_parts(scratch, named);
   const uint32_t at = scratch->head.part_bytes;
   uint32_t tail = named->tail_bytes;
   if (at > kWireTextBytes) return 0;

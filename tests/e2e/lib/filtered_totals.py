@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """filtered_totals.py RUN STRACE FILTER: whether the totals of a filtered trace are those of `strace -f -y -o STRACE` of
-the same command: calls and bytes of read, pread64 and write, by file, and by process in order of their start, in counters and
-spans together, in the JSON report and in query io-layers."""
+the same command: calls and bytes of read, pread64 and write, by file and by process, in counters and spans
+together, in the JSON report and in query io-layers."""
 import collections
 import csv
 import io
@@ -43,8 +43,11 @@ def sums(rows, key):
 
 
 def by_process(rows):
-    pids = sorted({row[0] for row in rows})
-    return sums(rows, lambda row: (pids.index(row[0]), row[1]))
+    """What each process did, as a sorted list: pids may have wrapped around, so their order says nothing."""
+    of_each = collections.defaultdict(dict)
+    for (pid, name), values in sums(rows, lambda row: (row[0], row[1])).items():
+        of_each[pid][name] = values
+    return sorted(sorted(calls.items()) for calls in of_each.values())
 
 
 def main():
