@@ -35,6 +35,9 @@ stolen_ns() {
   "$FATHOM" query "$1" --csv "select case when max(value) > 0 then max(value) - min(value) + 20e6 else 0 end from gauges where name = 'cpu_steal_total'" | tail -n 1
 }
 
+# alone NAME: waits until no other case that says the same name runs.
+alone() { exec 9>"/tmp/fathom-e2e-$1.lock"; flock 9; }
+
 gone() { ! kill -0 "$1" 2>/dev/null; }
 same() { [[ $1 == "$2" ]] || { echo "found '$1', expected '$2'" >&2; return 1; }; }
 
